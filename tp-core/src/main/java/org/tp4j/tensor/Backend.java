@@ -1,0 +1,54 @@
+package org.tp4j.tensor;
+
+import java.nio.ByteBuffer;
+
+/**
+ * A device's memory and kernels. One object a device, shared by all threads; {@link #allocate} and the kernels may be
+ * called from several threads at once on different arrays.
+ *
+ * <p>Contract of every kernel: arrays are contiguous, live and awaited; {@code out} is fully overwritten unless said
+ * otherwise and may be the same window as an input of equal shape for elementwise kernels; shapes and types have been
+ * checked by the caller; empty arrays are legal. Floating results of 16-bit types are computed in 32 bits and rounded
+ * once, to nearest even.
+ */
+public interface Backend {
+    /** The device computed on. */
+    Device device();
+
+    /**
+     * New memory, its content undefined, owned by the current thread's {@link Scope} if one is open.
+     *
+     * @throws TpException if there is not enough memory, saying what was asked and what is held by whom
+     */
+    Storage allocate(DType dtype, long elements);
+
+    /** Copies raw little-endian elements from the device into the remaining bytes of {@code to}; waits for it. */
+    void copyOut(NdArray from, ByteBuffer to);
+
+    /** Copies raw little-endian elements from the remaining bytes of {@code from} to the device; waits for it. */
+    void copyIn(ByteBuffer from, NdArray to);
+
+    /** Waits until everything asked of the device so far by this thread has been done. */
+    void synchronize();
+
+    /** Kernels that treat elements apart. */
+    ElementwiseKernels elementwise();
+
+    /** Reductions, softmax and arg-max. */
+    ReductionKernels reduction();
+
+    /** Matrix products. */
+    GemmKernels gemm();
+
+    /** Layer norm and RMS norm. */
+    NormKernels norm();
+
+    /** Embedding look-up and cross entropy. */
+    LossKernels loss();
+
+    /** Counter-based random numbers. */
+    RandomKernels random();
+
+    /** Optimizer steps. */
+    OptimizerKernels optimizer();
+}

@@ -1,0 +1,20 @@
+package org.tp4j.tensor;
+
+import java.util.Optional;
+
+/** Service that brings a device type; found by {@link java.util.ServiceLoader}. */
+public interface BackendProvider {
+    /** The device type it serves, such as {@code cpu} or {@code cuda}. */
+    String deviceType();
+
+    /** Why devices of this type cannot be used on this machine, in words for the user; empty if they can. */
+    Optional<String> unavailable();
+
+    /**
+     * The backend of one device, the same object each time.
+     *
+     * @param index which device of the type, from 0
+     * @throws TpException if it cannot be used, with what was looked for and what to install
+     */
+    Backend open(int index);
+}

@@ -1,0 +1,34 @@
+package org.tp4j.tensor;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.ServiceLoader;
+
+/** The backends on the class path. */
+public final class Backends {
+    private Backends() {}
+
+    /**
+     * The backend of a device.
+     *
+     * @throws TpException if no module on the class path serves the type, or the device cannot be used
+     */
+    public static Backend of(Device device) {
+        for (BackendProvider provider : ServiceLoader.load(BackendProvider.class)) {
+            if (provider.deviceType().equals(device.type())) {
+                return provider.open(device.index());
+            }
+        }
+        throw new TpException("no backend for device '" + device + "' on the class path: found "
+                + availability().keySet() + "; HINT: add the dependency org.tp4j:tp-" + device.type());
+    }
+
+    /** Each device type on the class path and why it cannot be used here, or an empty string if it can. */
+    public static Map<String, String> availability() {
+        Map<String, String> result = new LinkedHashMap<>();
+        for (BackendProvider provider : ServiceLoader.load(BackendProvider.class)) {
+            result.put(provider.deviceType(), provider.unavailable().orElse(""));
+        }
+        return result;
+    }
+}

@@ -1,0 +1,63 @@
+package org.tp4j.tensor;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is implicit on a thread, and nothing else is: the open {@link Scope}, whether gradients are recorded, and the
+ * path of the module being run (for messages and communication records).
+ */
+public final class ExecutionContext {
+    private static final ThreadLocal<ExecutionContext> CURRENT = ThreadLocal.withInitial(ExecutionContext::new);
+
+    private @Nullable Scope scope;
+    private boolean gradientsRecorded = true;
+    private String modulePath = "";
+
+    private ExecutionContext() {}
+
+    /** The current thread's context. */
+    public static ExecutionContext current() {
+        return CURRENT.get();
+    }
+
+    /** The innermost open scope, or null. */
+    public @Nullable Scope scope() {
+        return scope;
+    }
+
+    /** Whether operations are recorded for a backward pass. */
+    public boolean gradientsRecorded() {
+        return gradientsRecorded;
+    }
+
+    /** Switches recording on or off; returns what it was. */
+    public boolean setGradientsRecorded(boolean on) {
+        boolean was = gradientsRecorded;
+        gradientsRecorded = on;
+        return was;
+    }
+
+    /** Dotted path of the module being run, empty outside of modules. */
+    public String modulePath() {
+        return modulePath;
+    }
+
+    /** Sets the module path; returns what it was. */
+    public String setModulePath(String path) {
+        String was = modulePath;
+        modulePath = path;
+        return was;
+    }
+
+    void enter(@Nullable Scope next) {
+        scope = next;
+    }
+
+    void leave(Scope expected, @Nullable Scope next) {
+        if (scope != expected) {
+            throw new IllegalStateException("scope '" + expected.name() + "' is closed out of order or on another"
+                    + " thread; HINT: open scopes in try-with-resources, innermost last");
+        }
+        scope = next;
+    }
+}

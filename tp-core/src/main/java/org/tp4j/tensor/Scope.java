@@ -1,0 +1,123 @@
+package org.tp4j.tensor;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Owner of the memory allocated while it is open on the current thread.
+ *
+ * <pre>{@code
+ * try (Scope step = Scope.open()) {
+ *     Tensor loss = model.apply(x).square().mean();
+ *     loss.backward();
+ *     optimizer.step();
+ * } // everything the step made goes back to the backend's pool, except parameters, gradients and what was kept
+ * }</pre>
+ *
+ * <p>Scopes nest; each belongs to one thread. Without an open scope memory lives until the garbage collector finds it.
+ */
+public final class Scope implements AutoCloseable {
+    private final ExecutionContext context;
+    private final @Nullable Scope parent;
+    private final String name;
+    private final ArrayList<Storage> owned = new ArrayList<>();
+    private boolean closed;
+
+    private Scope(ExecutionContext context, String name) {
+        this.context = context;
+        this.parent = context.scope();
+        this.name = name;
+    }
+
+    /** Opens a scope on the current thread. */
+    public static Scope open() {
+        return open("scope");
+    }
+
+    /** Opens a scope with a name, which out-of-memory messages show. */
+    public static Scope open(String name) {
+        ExecutionContext context = ExecutionContext.current();
+        Scope scope = new Scope(context, name);
+        context.enter(scope);
+        return scope;
+    }
+
+    /** The name given when it was opened. */
+    public String name() {
+        return name;
+    }
+
+    /** Bytes this scope holds at the moment. */
+    public long bytes() {
+        long sum = 0;
+        for (Storage storage : owned) {
+            sum += storage.isReleased() ? 0 : storage.bytes();
+        }
+        return sum;
+    }
+
+    /** Makes this scope the owner of {@code storage}; backends call it for what they allocate. */
+    public void own(Storage storage) {
+        owned.add(storage);
+    }
+
+    /**
+     * Hands {@code storage} over to the enclosing scope, or to the garbage collector if there is none. Does nothing if
+     * this scope does not own it.
+     */
+    public void keep(Storage storage) {
+        for (int i = owned.size() - 1; i >= 0; i--) {
+            if (owned.get(i) == storage) {
+                owned.remove(i);
+                if (parent != null) {
+                    parent.own(storage);
+                }
+                return;
+            }
+        }
+    }
+
+    /** Hands the tensor's memory over to the enclosing scope, or to the garbage collector; returns the tensor. */
+    public <T extends Tensor> T keep(T tensor) {
+        keep(tensor.local().storage());
+        return tensor;
+    }
+
+    /**
+     * Frees what the scope still owns.
+     *
+     * @throws IllegalStateException if it is not the innermost scope of its thread
+     */
+    @Override
+    public void close() {
+        if (closed) {
+            throw new IllegalStateException("scope '" + name + "' is closed twice");
+        }
+        context.leave(this, parent);
+        closed = true;
+        List<Storage> list = owned;
+        for (int i = list.size() - 1; i >= 0; i--) {
+            Storage storage = list.get(i);
+            if (!storage.isReleased()) {
+                storage.release();
+            }
+        }
+        owned.clear();
+    }
+
+    /**
+     * Runs {@code body} as if no scope were open: what it allocates outlives the current scope. For parameters,
+     * optimizer state and the like.
+     */
+    public static <T> T outside(java.util.function.Supplier<T> body) {
+        ExecutionContext context = ExecutionContext.current();
+        Scope scope = context.scope();
+        context.enter(null);
+        try {
+            return body.get();
+        } finally {
+            context.enter(scope);
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Programs that show the main path from top to bottom. */
+package org.tp4j.examples;

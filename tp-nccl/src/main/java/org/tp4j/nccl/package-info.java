@@ -1,0 +1,2 @@
+/** NCCL: the bindings and the process group over them. */
+package org.tp4j.nccl;

@@ -1,0 +1,2 @@
+/** Runners that span modules: conformance, parity, benchmarks. */
+package org.tp4j.tests;

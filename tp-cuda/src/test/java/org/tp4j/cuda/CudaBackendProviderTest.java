@@ -11,8 +11,8 @@ import org.tp4j.tensor.TpException;
 class CudaBackendProviderTest {
     @Test
     void shouldBeFoundAndSayWhyItCannotBeUsed() {
-        assertThat(Backends.availability()).hasEntrySatisfying("cuda", why -> assertThat(why)
-                .contains("not part of this version"));
+        assertThat(Backends.availability())
+                .hasEntrySatisfying("cuda", why -> assertThat(why).contains("not part of this version"));
     }
 
     @Test

@@ -26,8 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The shape of the library: what may lean on what. A new package of tp-core takes its place in {@link #CORE}. */
 class ArchitectureTest {
     /** The packages of tp-core from the ground up: each may import itself and those before it. */
-    private static final List<String> CORE = List.of(
-            "tensor", "comm", "mesh", "layout", "op", "autograd", "nn", "parallel", "optim", "checkpoint");
+    private static final List<String> CORE =
+            List.of("tensor", "comm", "mesh", "layout", "op", "autograd", "nn", "parallel", "optim", "checkpoint");
 
     /** The modules that users depend on; the rest are programs. */
     private static final String[] LIBRARY =
@@ -90,7 +90,11 @@ class ArchitectureTest {
 
     @Test
     void shouldHaveNoCyclesBetweenPackages() {
-        slices().assignedFrom(new Packages()).should().beFreeOfCycles().allowEmptyShould(true).check(all);
+        slices().assignedFrom(new Packages())
+                .should()
+                .beFreeOfCycles()
+                .allowEmptyShould(true)
+                .check(all);
     }
 
     @Test
@@ -154,7 +158,11 @@ class ArchitectureTest {
 
     @Test
     void shouldNeverPrintFromTheLibrary() {
-        noClasses().that().resideInAnyPackage(LIBRARY).should(ACCESS_STANDARD_STREAMS).check(all);
+        noClasses()
+                .that()
+                .resideInAnyPackage(LIBRARY)
+                .should(ACCESS_STANDARD_STREAMS)
+                .check(all);
     }
 
     @Test

@@ -12,4 +12,13 @@ tp_find_java
 command -v mvn >/dev/null || tp_fail "there is no mvn" "install Maven 3.8 or newer (Debian, Ubuntu: apt-get install maven; macOS: brew install maven)"
 command -v "${TP4J_MPIRUN:-mpirun}" >/dev/null || echo "No mpirun here: the tests over MPI will be skipped (Debian, Ubuntu: apt-get install openmpi-bin)." >&2
 cd "$TP_ROOT"
-JAVA_HOME=$TP_JAVA_DIR exec mvn -B --no-transfer-progress verify "$@"
+if [ $# -gt 0 ]; then
+    JAVA_HOME=$TP_JAVA_DIR exec mvn -B --no-transfer-progress verify "$@"
+fi
+# A whole build: the other scripts need none of their own after it.
+mkdir -p "$TP_STAMPS"
+touch "$TP_STAMPS/tp-examples.stamp.new" "$TP_STAMPS/tp-tests.stamp.new"
+JAVA_HOME=$TP_JAVA_DIR mvn -B --no-transfer-progress verify
+for module in tp-examples tp-tests; do
+    mv -f "$TP_STAMPS/$module.stamp.new" "$TP_STAMPS/$module.stamp"
+done

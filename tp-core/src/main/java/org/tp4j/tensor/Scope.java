@@ -57,6 +57,16 @@ public final class Scope implements AutoCloseable {
         return sum;
     }
 
+    /** What this scope and those around it hold, for messages: {@code scope 'step' holds 5 bytes, ...}. */
+    public String describeHoldings() {
+        StringBuilder text = new StringBuilder();
+        for (Scope scope = this; scope != null; scope = scope.parent) {
+            text.append(text.isEmpty() ? "" : ", ");
+            text.append("scope '").append(scope.name).append("' holds ").append(scope.bytes()).append(" bytes");
+        }
+        return text.toString();
+    }
+
     /** Makes this scope the owner of {@code storage}; backends call it for what they allocate. */
     public void own(Storage storage) {
         owned.add(storage);

@@ -1,0 +1,203 @@
+package org.tp4j.cpu;
+
+import org.tp4j.tensor.NdArray;
+
+/**
+ * The elements of an array seen one at a time as doubles or longs, whatever their type: what the reference kernels are
+ * written with. Rounding to the type happens in {@code set}.
+ */
+abstract class Cells {
+    final int offset;
+
+    private Cells(NdArray array) {
+        this.offset = (int) array.offset();
+    }
+
+    /** The elements of a window. */
+    static Cells of(NdArray array) {
+        HostStorage storage = (HostStorage) array.storage();
+        return switch (array.dtype()) {
+            case FLOAT32 -> new Float32(array, storage.floats());
+            case FLOAT64 -> new Float64(array, storage.doubles());
+            case BFLOAT16 -> new BFloat16(array, storage.shorts());
+            case FLOAT16 -> new Float16(array, storage.shorts());
+            case INT32 -> new Int32(array, storage.ints());
+            case INT64 -> new Int64(array, storage.longs());
+            case BOOL -> new Bool(array, storage.booleans());
+        };
+    }
+
+    /** Element i of the window. */
+    abstract double get(long i);
+
+    /** Rounds {@code value} into element i: floats to nearest even, integers towards zero and saturated. */
+    abstract void set(long i, double value);
+
+    /** Element i as an integer. */
+    long getLong(long i) {
+        return (long) get(i);
+    }
+
+    /** Sets element i from an integer. */
+    void setLong(long i, long value) {
+        set(i, value);
+    }
+
+    private static final class Float32 extends Cells {
+        private final float[] data;
+
+        Float32(NdArray array, float[] data) {
+            super(array);
+            this.data = data;
+        }
+
+        @Override
+        double get(long i) {
+            return data[offset + (int) i];
+        }
+
+        @Override
+        void set(long i, double value) {
+            data[offset + (int) i] = (float) value;
+        }
+
+        @Override
+        void setLong(long i, long value) {
+            data[offset + (int) i] = (float) value;
+        }
+    }
+
+    private static final class Float64 extends Cells {
+        private final double[] data;
+
+        Float64(NdArray array, double[] data) {
+            super(array);
+            this.data = data;
+        }
+
+        @Override
+        double get(long i) {
+            return data[offset + (int) i];
+        }
+
+        @Override
+        void set(long i, double value) {
+            data[offset + (int) i] = value;
+        }
+    }
+
+    private static final class BFloat16 extends Cells {
+        private final short[] data;
+
+        BFloat16(NdArray array, short[] data) {
+            super(array);
+            this.data = data;
+        }
+
+        @Override
+        double get(long i) {
+            return Halves.bfloat16ToFloat(data[offset + (int) i]);
+        }
+
+        @Override
+        void set(long i, double value) {
+            data[offset + (int) i] = Halves.floatToBfloat16((float) value);
+        }
+    }
+
+    private static final class Float16 extends Cells {
+        private final short[] data;
+
+        Float16(NdArray array, short[] data) {
+            super(array);
+            this.data = data;
+        }
+
+        @Override
+        double get(long i) {
+            return Halves.float16ToFloat(data[offset + (int) i]);
+        }
+
+        @Override
+        void set(long i, double value) {
+            data[offset + (int) i] = Halves.floatToFloat16((float) value);
+        }
+    }
+
+    private static final class Int32 extends Cells {
+        private final int[] data;
+
+        Int32(NdArray array, int[] data) {
+            super(array);
+            this.data = data;
+        }
+
+        @Override
+        double get(long i) {
+            return data[offset + (int) i];
+        }
+
+        @Override
+        void set(long i, double value) {
+            data[offset + (int) i] = (int) value;
+        }
+
+        @Override
+        long getLong(long i) {
+            return data[offset + (int) i];
+        }
+
+        @Override
+        void setLong(long i, long value) {
+            data[offset + (int) i] = (int) value;
+        }
+    }
+
+    private static final class Int64 extends Cells {
+        private final long[] data;
+
+        Int64(NdArray array, long[] data) {
+            super(array);
+            this.data = data;
+        }
+
+        @Override
+        double get(long i) {
+            return data[offset + (int) i];
+        }
+
+        @Override
+        void set(long i, double value) {
+            data[offset + (int) i] = (long) value;
+        }
+
+        @Override
+        long getLong(long i) {
+            return data[offset + (int) i];
+        }
+
+        @Override
+        void setLong(long i, long value) {
+            data[offset + (int) i] = value;
+        }
+    }
+
+    private static final class Bool extends Cells {
+        private final byte[] data;
+
+        Bool(NdArray array, byte[] data) {
+            super(array);
+            this.data = data;
+        }
+
+        @Override
+        double get(long i) {
+            return data[offset + (int) i];
+        }
+
+        @Override
+        void set(long i, double value) {
+            data[offset + (int) i] = (byte) (value != 0 ? 1 : 0);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+package org.tp4j.cpu;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.tp4j.tensor.Backend;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.Device;
+import org.tp4j.tensor.ElementwiseKernels;
+import org.tp4j.tensor.ExecutionContext;
+import org.tp4j.tensor.GemmKernels;
+import org.tp4j.tensor.LossKernels;
+import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.NormKernels;
+import org.tp4j.tensor.OptimizerKernels;
+import org.tp4j.tensor.RandomKernels;
+import org.tp4j.tensor.ReductionKernels;
+import org.tp4j.tensor.Scope;
+import org.tp4j.tensor.Storage;
+import org.tp4j.tensor.TpException;
+
+/**
+ * The backend of the host's processor: Java arrays, pooled ({@link HostStorage}); matrix products by OpenBLAS; every call
+ * returns when its work is done.
+ *
+ * <p>System properties, read once: {@code tp4j.cpu.poolBytes} is how much freed memory is kept for reuse (default: six
+ * tenths of the heap's limit); {@code tp4j.cpu.poison=true} fills memory with NaN when it is handed out and when it is
+ * given back, which shows what reads it before it is written or after it was freed.
+ */
+public final class CpuBackend implements Backend {
+    private static final double POOL_SHARE_OF_HEAP = 0.6;
+
+    private final ArrayPool pool;
+    private final Blas blas;
+    private final ElementwiseKernels elementwise = new ReferenceElementwise();
+    private final ReductionKernels reduction = new ReferenceReduction();
+    private final GemmKernels gemm;
+    private final NormKernels norm = new ReferenceNorm();
+    private final LossKernels loss = new ReferenceLoss();
+    private final RandomKernels random = new ReferenceRandom();
+    private final OptimizerKernels optimizer = new ReferenceOptimizer();
+
+    CpuBackend(ArrayPool pool, Blas blas) {
+        this.pool = pool;
+        this.blas = blas;
+        this.gemm = new CpuGemm(blas, pool);
+    }
+
+    /** The process's backend; all ranks that are threads share it. */
+    public static CpuBackend get() {
+        return Holder.INSTANCE;
+    }
+
+    private static final class Holder {
+        static final CpuBackend INSTANCE = create();
+
+        private static CpuBackend create() {
+            long share = (long) (Runtime.getRuntime().maxMemory() * POOL_SHARE_OF_HEAP);
+            long limit = Long.getLong("tp4j.cpu.poolBytes", share);
+            Blas blas = NetlibBlas.load();
+            blas.setThreads(Runtime.getRuntime().availableProcessors());
+            return new CpuBackend(new ArrayPool(limit, Boolean.getBoolean("tp4j.cpu.poison")), blas);
+        }
+    }
+
+    /**
+     * Sets how many threads one matrix product may use in this process. Cores divided by ranks on the machine is right:
+     * more than that makes ranks wait for each other's threads. Without a call it is the number of cores.
+     *
+     * @throws IllegalArgumentException if it is below 1
+     */
+    public void setBlasThreads(int threads) {
+        if (threads < 1) {
+            throw new IllegalArgumentException("BLAS threads must be at least 1, was " + threads);
+        }
+        blas.setThreads(threads);
+    }
+
+    /** How many threads one matrix product may use. */
+    public int blasThreads() {
+        return blas.threads();
+    }
+
+    /** What computes matrix products, in words. */
+    public String blasDescription() {
+        return blas.description();
+    }
+
+    /** Bytes of freed memory that wait to be used again, not counting the small pieces threads keep for themselves. */
+    public long pooledBytes() {
+        return pool.pooledBytes();
+    }
+
+    /** How many arrays have been made new so far; constant while a warm training step runs. */
+    public long arraysCreated() {
+        return pool.created();
+    }
+
+    /** Lets go of the freed memory that waits to be used again. */
+    public void clearPool() {
+        pool.clear();
+    }
+
+    @Override
+    public Device device() {
+        return Device.CPU;
+    }
+
+    @Override
+    public Storage allocate(DType dtype, long elements) {
+        if (elements > ArrayPool.MAX_ELEMENTS) {
+            throw new TpException("a tensor of " + elements + " " + dtype + " elements was asked for; the CPU backend"
+                    + " keeps a tensor in one Java array, which holds at most 2^31 - 1 elements (" + ArrayPool.MAX_ELEMENTS
+                    + " on this virtual machine); HINT: shard the tensor over more ranks, or split it");
+        }
+        HostStorage storage = new HostStorage(pool, dtype, elements, takeOrExplain(dtype, (int) elements));
+        Scope scope = ExecutionContext.current().scope();
+        if (scope != null) {
+            scope.own(storage);
+        }
+        return storage;
+    }
+
+    private Object takeOrExplain(DType dtype, int elements) {
+        try {
+            return pool.take(dtype, elements);
+        } catch (OutOfMemoryError e) {
+            Runtime runtime = Runtime.getRuntime();
+            long free = runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory();
+            Scope scope = ExecutionContext.current().scope();
+            String holders = scope == null ? "no scope is open on this thread" : scope.describeHoldings();
+            throw new TpException(
+                    "out of memory on cpu: asked for " + (long) elements * dtype.bytes() + " bytes (" + elements + " "
+                            + dtype + " elements) in one piece, " + free + " of " + runtime.maxMemory()
+                            + " bytes of heap are free; on this thread " + holders
+                            + "; HINT: raise the heap with -Xmx, use a smaller batch, or more ranks",
+                    e);
+        }
+    }
+
+    @Override
+    public void copyOut(NdArray from, ByteBuffer to) {
+        HostStorage storage = (HostStorage) from.storage();
+        int at = (int) from.offset();
+        int n = (int) from.elements();
+        ByteBuffer view = to.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        switch (from.dtype()) {
+            case FLOAT32 -> view.asFloatBuffer().put(storage.floats(), at, n);
+            case FLOAT64 -> view.asDoubleBuffer().put(storage.doubles(), at, n);
+            case BFLOAT16, FLOAT16 -> view.asShortBuffer().put(storage.shorts(), at, n);
+            case INT32 -> view.asIntBuffer().put(storage.ints(), at, n);
+            case INT64 -> view.asLongBuffer().put(storage.longs(), at, n);
+            case BOOL -> view.put(storage.booleans(), at, n);
+        }
+        to.position(to.position() + n * from.dtype().bytes());
+    }
+
+    @Override
+    public void copyIn(ByteBuffer from, NdArray to) {
+        HostStorage storage = (HostStorage) to.storage();
+        int at = (int) to.offset();
+        int n = (int) to.elements();
+        ByteBuffer view = from.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        switch (to.dtype()) {
+            case FLOAT32 -> view.asFloatBuffer().get(storage.floats(), at, n);
+            case FLOAT64 -> view.asDoubleBuffer().get(storage.doubles(), at, n);
+            case BFLOAT16, FLOAT16 -> view.asShortBuffer().get(storage.shorts(), at, n);
+            case INT32 -> view.asIntBuffer().get(storage.ints(), at, n);
+            case INT64 -> view.asLongBuffer().get(storage.longs(), at, n);
+            case BOOL -> view.get(storage.booleans(), at, n);
+        }
+        from.position(from.position() + n * to.dtype().bytes());
+    }
+
+    @Override
+    public void synchronize() {
+        // nothing is asynchronous here
+    }
+
+    @Override
+    public ElementwiseKernels elementwise() {
+        return elementwise;
+    }
+
+    @Override
+    public ReductionKernels reduction() {
+        return reduction;
+    }
+
+    @Override
+    public GemmKernels gemm() {
+        return gemm;
+    }
+
+    @Override
+    public NormKernels norm() {
+        return norm;
+    }
+
+    @Override
+    public LossKernels loss() {
+        return loss;
+    }
+
+    @Override
+    public RandomKernels random() {
+        return random;
+    }
+
+    @Override
+    public OptimizerKernels optimizer() {
+        return optimizer;
+    }
+}

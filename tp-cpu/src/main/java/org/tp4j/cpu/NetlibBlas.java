@@ -1,0 +1,162 @@
+package org.tp4j.cpu;
+
+import dev.ludovic.netlib.blas.BLAS;
+import dev.ludovic.netlib.blas.JavaBLAS;
+import dev.ludovic.netlib.blas.NativeBLAS;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.bytedeco.javacpp.Loader;
+import org.bytedeco.openblas.global.openblas_nolapack;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * BLAS through {@code dev.ludovic.netlib}: OpenBLAS of {@code org.bytedeco} where its natives are on the class path, pure
+ * Java otherwise. The JNI works on the Java arrays in place and holds them critical meanwhile.
+ */
+final class NetlibBlas implements Blas {
+    private static final Logger LOG = LoggerFactory.getLogger(NetlibBlas.class);
+
+    /** Where netlib looks for the BLAS it forwards to; a user's own setting is left alone. */
+    private static final String LIBRARY_PROPERTY = "dev.ludovic.netlib.blas.nativeLibPath";
+
+    private final BLAS blas;
+    private final String description;
+    private final boolean openblas;
+    private int threads = 1;
+
+    private NetlibBlas(BLAS blas, String description, boolean openblas) {
+        this.blas = blas;
+        this.description = description;
+        this.openblas = openblas;
+    }
+
+    /** OpenBLAS if it can be loaded, otherwise pure Java and one line in the log that says why. */
+    static NetlibBlas load() {
+        try {
+            return openblas();
+        } catch (LinkageError | RuntimeException e) {
+            LOG.warn(
+                    "OpenBLAS is not available ({}); matrix products run in pure Java, several times slower. HINT: add"
+                            + " org.bytedeco:openblas with the classifier of this platform ({}) to the class path",
+                    e.toString(),
+                    Loader.Detector.getPlatform());
+            return java();
+        }
+    }
+
+    /** netlib's own Java code. */
+    static NetlibBlas java() {
+        BLAS blas = JavaBLAS.getInstance();
+        return new NetlibBlas(blas, "pure Java (" + blas.getClass().getSimpleName() + ")", false);
+    }
+
+    private static NetlibBlas openblas() {
+        String chosen = System.getProperty(LIBRARY_PROPERTY);
+        if (chosen != null) {
+            return new NetlibBlas(NativeBLAS.getInstance(), chosen, false);
+        }
+        Path folder = Path.of(Loader.load(openblas_nolapack.class)).getParent();
+        Path library = folder == null ? null : folder.resolve(System.mapLibraryName("openblas") + versionSuffix());
+        if (library == null || !Files.exists(library)) {
+            throw new UnsatisfiedLinkError("no OpenBLAS library beside " + folder);
+        }
+        System.setProperty(LIBRARY_PROPERTY, library.toString());
+        return new NetlibBlas(NativeBLAS.getInstance(), "OpenBLAS (" + library + ")", true);
+    }
+
+    private static String versionSuffix() {
+        return Loader.Detector.getPlatform().startsWith("linux") ? ".0" : "";
+    }
+
+    @Override
+    public void sgemm(
+            boolean transposeA,
+            boolean transposeB,
+            int m,
+            int n,
+            int k,
+            float alpha,
+            float[] a,
+            int offsetA,
+            float[] b,
+            int offsetB,
+            float beta,
+            float[] c,
+            int offsetC) {
+        // BLAS is column-major: it sees each matrix transposed, and Cᵀ = op(B)ᵀ op(A)ᵀ
+        int ldA = transposeA ? m : k;
+        int ldB = transposeB ? k : n;
+        blas.sgemm(
+                transposeB ? "T" : "N",
+                transposeA ? "T" : "N",
+                n,
+                m,
+                k,
+                alpha,
+                b,
+                offsetB,
+                ldB,
+                a,
+                offsetA,
+                ldA,
+                beta,
+                c,
+                offsetC,
+                n);
+    }
+
+    @Override
+    public void dgemm(
+            boolean transposeA,
+            boolean transposeB,
+            int m,
+            int n,
+            int k,
+            double alpha,
+            double[] a,
+            int offsetA,
+            double[] b,
+            int offsetB,
+            double beta,
+            double[] c,
+            int offsetC) {
+        int ldA = transposeA ? m : k;
+        int ldB = transposeB ? k : n;
+        blas.dgemm(
+                transposeB ? "T" : "N",
+                transposeA ? "T" : "N",
+                n,
+                m,
+                k,
+                alpha,
+                b,
+                offsetB,
+                ldB,
+                a,
+                offsetA,
+                ldA,
+                beta,
+                c,
+                offsetC,
+                n);
+    }
+
+    @Override
+    public String description() {
+        return description;
+    }
+
+    @Override
+    public synchronized void setThreads(int count) {
+        if (openblas) {
+            org.bytedeco.openblas.presets.openblas_nolapack.blas_set_num_threads(count);
+            threads = count;
+        }
+    }
+
+    @Override
+    public synchronized int threads() {
+        return threads;
+    }
+}

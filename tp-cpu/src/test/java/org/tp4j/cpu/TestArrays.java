@@ -1,0 +1,125 @@
+package org.tp4j.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Random;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.Shape;
+
+/** Makes and compares arrays. */
+final class TestArrays {
+    private TestArrays() {}
+
+    /** Normal numbers times 2, in a window that begins {@code offset} elements into its storage. */
+    static NdArray random(DType dtype, Random random, int offset, Shape shape) {
+        NdArray array = window(dtype, offset, shape);
+        Cells cells = Cells.of(array);
+        for (long i = 0; i < shape.elements(); i++) {
+            switch (dtype) {
+                case INT32, INT64 -> cells.setLong(i, random.nextInt(2001) - 1000);
+                case BOOL -> cells.set(i, random.nextInt(2));
+                default -> cells.set(i, 2 * random.nextGaussian());
+            }
+        }
+        return array;
+    }
+
+    /** Given numbers, in a window that begins {@code offset} elements into its storage. */
+    static NdArray of(DType dtype, int offset, Shape shape, double... values) {
+        NdArray array = window(dtype, offset, shape);
+        Cells cells = Cells.of(array);
+        for (int i = 0; i < shape.elements(); i++) {
+            cells.set(i, values[i % values.length]);
+        }
+        return array;
+    }
+
+    /** An array of one number. */
+    static NdArray filled(DType dtype, Shape shape, double value) {
+        return of(dtype, 0, shape, value);
+    }
+
+    /** New memory of the same shape, type and offset, with the same content. */
+    static NdArray copyOf(NdArray array) {
+        NdArray copy = window(array.dtype(), (int) array.offset(), array.shape());
+        Cells from = Cells.of(array);
+        Cells to = Cells.of(copy);
+        for (long i = 0; i < array.elements(); i++) {
+            if (array.dtype().isFloating()) {
+                to.set(i, from.get(i));
+            } else {
+                to.setLong(i, from.getLong(i));
+            }
+        }
+        return copy;
+    }
+
+    /** A window with undefined content that begins {@code offset} elements into its storage. */
+    static NdArray window(DType dtype, int offset, Shape shape) {
+        CpuBackend backend = CpuBackend.get();
+        return new NdArray(backend, backend.allocate(dtype, shape.elements() + offset), offset, shape);
+    }
+
+    /** The distance between 1 and the next number of a type. */
+    static double epsilon(DType dtype) {
+        return switch (dtype) {
+            case FLOAT32 -> 0x1p-23;
+            case FLOAT64 -> 0x1p-52;
+            case BFLOAT16 -> 0x1p-7;
+            case FLOAT16 -> 0x1p-10;
+            default -> 0;
+        };
+    }
+
+    /** The smallest difference that two subnormal numbers of a type can have. */
+    private static double smallest(DType dtype) {
+        return switch (dtype) {
+            case FLOAT32 -> 0x1p-149;
+            case FLOAT64 -> 0x1p-1074;
+            case BFLOAT16 -> 0x1p-133;
+            case FLOAT16 -> 0x1p-24;
+            default -> 0;
+        };
+    }
+
+    /**
+     * Checks that two arrays agree: NaN with NaN, an infinity with the same, and numbers to {@code epsilons} units of
+     * the type's relative precision of the larger magnitude, or of 1 if {@code absolute} and that is larger.
+     */
+    private static void assertClose(NdArray actual, NdArray expected, double epsilons, boolean absolute) {
+        assertThat(actual.dtype()).isEqualTo(expected.dtype());
+        assertThat(actual.elements()).isEqualTo(expected.elements());
+        Cells got = Cells.of(actual);
+        Cells wanted = Cells.of(expected);
+        DType dtype = actual.dtype();
+        for (long i = 0; i < actual.elements(); i++) {
+            if (!dtype.isFloating()) {
+                assertThat(got.getLong(i)).as("element %d", i).isEqualTo(wanted.getLong(i));
+                continue;
+            }
+            double a = got.get(i);
+            double e = wanted.get(i);
+            if (Double.isNaN(e) || Double.isInfinite(e)) {
+                assertThat(a).as("element %d", i).isEqualTo(e);
+                continue;
+            }
+            double scale = absolute ? Math.max(1, Math.abs(e)) : Math.abs(e);
+            double allowed = epsilons * Math.max(scale * epsilon(dtype), smallest(dtype));
+            if (!(Math.abs(a - e) <= allowed)) {
+                throw new AssertionError("element " + i + " of " + actual + " is " + a + ", expected " + e
+                        + ", difference " + (a - e) + ", allowed " + allowed);
+            }
+        }
+    }
+
+    /** As {@link #assertRelativelyClose}, differences of numbers below 1 being measured against 1. */
+    static void assertClose(NdArray actual, NdArray expected, double epsilons) {
+        assertClose(actual, expected, epsilons, true);
+    }
+
+    /** Checks that arrays agree to so many units in the last place, roughly; NaN with NaN. */
+    static void assertRelativelyClose(NdArray actual, NdArray expected, double epsilons) {
+        assertClose(actual, expected, epsilons, false);
+    }
+}

@@ -13,7 +13,8 @@ public record Region(Shape global, Shape local, long[] offsets) {
     /** Checks that the box lies within the tensor. */
     public Region {
         if (global.dims() != local.dims() || offsets.length != global.dims()) {
-            throw new IllegalArgumentException("region of " + local + " at " + Arrays.toString(offsets) + " in " + global);
+            throw new IllegalArgumentException(
+                    "region of " + local + " at " + Arrays.toString(offsets) + " in " + global);
         }
         for (int d = 0; d < offsets.length; d++) {
             if (offsets[d] < 0 || offsets[d] + local.size(d) > global.size(d)) {

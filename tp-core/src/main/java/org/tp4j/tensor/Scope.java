@@ -62,7 +62,11 @@ public final class Scope implements AutoCloseable {
         StringBuilder text = new StringBuilder();
         for (Scope scope = this; scope != null; scope = scope.parent) {
             text.append(text.isEmpty() ? "" : ", ");
-            text.append("scope '").append(scope.name).append("' holds ").append(scope.bytes()).append(" bytes");
+            text.append("scope '")
+                    .append(scope.name)
+                    .append("' holds ")
+                    .append(scope.bytes())
+                    .append(" bytes");
         }
         return text.toString();
     }

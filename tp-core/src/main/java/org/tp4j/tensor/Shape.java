@@ -147,8 +147,7 @@ public final class Shape {
 
     @Override
     public boolean equals(Object other) {
-        return this == other
-                || other instanceof Shape that && hash == that.hash && Arrays.equals(sizes, that.sizes);
+        return this == other || other instanceof Shape that && hash == that.hash && Arrays.equals(sizes, that.sizes);
     }
 
     @Override

@@ -109,7 +109,8 @@ public final class CpuBackend implements Backend {
     public Storage allocate(DType dtype, long elements) {
         if (elements > ArrayPool.MAX_ELEMENTS) {
             throw new TpException("a tensor of " + elements + " " + dtype + " elements was asked for; the CPU backend"
-                    + " keeps a tensor in one Java array, which holds at most 2^31 - 1 elements (" + ArrayPool.MAX_ELEMENTS
+                    + " keeps a tensor in one Java array, which holds at most 2^31 - 1 elements ("
+                    + ArrayPool.MAX_ELEMENTS
                     + " on this virtual machine); HINT: shard the tensor over more ranks, or split it");
         }
         HostStorage storage = new HostStorage(pool, dtype, elements, takeOrExplain(dtype, (int) elements));

@@ -87,8 +87,8 @@ final class CpuGemm implements GemmKernels {
                             (int) (c.offset() + i * strideC));
                 }
             }
-            default -> halves(
-                    transposeA, transposeB, rows, n, k, alpha, a, strideA, b, strideB, beta, c, strideC, count);
+            default ->
+                halves(transposeA, transposeB, rows, n, k, alpha, a, strideA, b, strideB, beta, c, strideC, count);
         }
     }
 

@@ -3,8 +3,13 @@ package org.tp4j.cpu;
 import dev.ludovic.netlib.blas.BLAS;
 import dev.ludovic.netlib.blas.JavaBLAS;
 import dev.ludovic.netlib.blas.NativeBLAS;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.bytedeco.javacpp.Loader;
 import org.bytedeco.openblas.global.openblas_nolapack;
 import org.slf4j.Logger;
@@ -47,7 +52,13 @@ final class NetlibBlas implements Blas {
 
     /** netlib's own Java code. */
     static NetlibBlas java() {
+        // netlib tries its natives first and warns about them; what is to be said has been said
+        java.util.logging.Logger chatter =
+                java.util.logging.Logger.getLogger("dev.ludovic.netlib.blas.InstanceBuilder");
+        java.util.logging.Level before = chatter.getLevel();
+        chatter.setLevel(java.util.logging.Level.OFF);
         BLAS blas = JavaBLAS.getInstance();
+        chatter.setLevel(before);
         return new NetlibBlas(blas, "pure Java (" + blas.getClass().getSimpleName() + ")", false);
     }
 
@@ -56,17 +67,28 @@ final class NetlibBlas implements Blas {
         if (chosen != null) {
             return new NetlibBlas(NativeBLAS.getInstance(), chosen, false);
         }
-        Path folder = Path.of(Loader.load(openblas_nolapack.class)).getParent();
-        Path library = folder == null ? null : folder.resolve(System.mapLibraryName("openblas") + versionSuffix());
-        if (library == null || !Files.exists(library)) {
-            throw new UnsatisfiedLinkError("no OpenBLAS library beside " + folder);
-        }
+        Path library = extracted();
         System.setProperty(LIBRARY_PROPERTY, library.toString());
         return new NetlibBlas(NativeBLAS.getInstance(), "OpenBLAS (" + library + ")", true);
     }
 
-    private static String versionSuffix() {
-        return Loader.Detector.getPlatform().startsWith("linux") ? ".0" : "";
+    /** Has JavaCPP extract and load its OpenBLAS; the library lies beside its JNI, under a name that varies. */
+    private static Path extracted() {
+        Path folder = Path.of(Loader.load(openblas_nolapack.class)).getParent();
+        if (folder != null) {
+            String prefix = System.mapLibraryName("openblas").replaceAll("\\..*", "");
+            try (Stream<Path> files = Files.list(folder)) {
+                Optional<Path> library = files.filter(Files::isRegularFile)
+                        .filter(file -> file.getFileName().toString().startsWith(prefix))
+                        .max(Comparator.comparing(Path::toString));
+                if (library.isPresent()) {
+                    return library.get();
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        throw new UnsatisfiedLinkError("no OpenBLAS library in " + folder);
     }
 
     @Override

@@ -27,7 +27,8 @@ class GemmTest {
     @EnumSource(names = {"FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16"})
     void shouldMultiplyAsDefinedForAllTransposesOffsetsAndFactors(DType dtype) {
         Random random = new Random(1);
-        int[][] sizes = {{1, 1, 1}, {2, 3, 4}, {7, 5, 3}, {17, 33, 70}, {64, 1, 9}, {1, 64, 9}, {5, 6, 1}, {31, 32, 33}};
+        int[][] sizes = {{1, 1, 1}, {2, 3, 4}, {7, 5, 3}, {17, 33, 70}, {64, 1, 9}, {1, 64, 9}, {5, 6, 1}, {31, 32, 33}
+        };
         for (int[] size : sizes) {
             int m = size[0];
             int n = size[1];

@@ -1,0 +1,65 @@
+package org.tp4j.comm;
+
+import java.nio.file.Path;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Settings of the collectives, concluded once when ranks start.
+ *
+ * @param timeoutMs how long a rank waits for its peers in one call before it reports who is behind and gives up
+ * @param checking whether ranks compare signatures before any data moves ({@link CheckingGroup})
+ * @param flightRecord folder that a failing rank writes its last calls into, or null for none
+ */
+public record CommunicationOptions(
+        long timeoutMs, boolean checking, @Nullable Path flightRecord) {
+    /** System property: seconds before a waiting rank gives up; 600 unless set. */
+    public static final String TIMEOUT = "tp4j.comm.timeoutSeconds";
+
+    /** System property: {@code true} switches checking mode on. */
+    public static final String CHECKING = "tp4j.comm.check";
+
+    /** System property: folder for flight records. */
+    public static final String FLIGHT_RECORD = "tp4j.comm.flightRecord";
+
+    /** Checks the values. */
+    public CommunicationOptions {
+        if (timeoutMs <= 0) {
+            throw new IllegalArgumentException("timeout of " + timeoutMs + " ms; it must be positive");
+        }
+    }
+
+    /** What the system properties say. */
+    public static CommunicationOptions fromSystem() {
+        String seconds = System.getProperty(TIMEOUT, "600");
+        long timeoutMs;
+        try {
+            timeoutMs = Math.round(1000 * Double.parseDouble(seconds));
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("-D" + TIMEOUT + "=" + seconds + " is not a number of seconds", e);
+        }
+        String folder = System.getProperty(FLIGHT_RECORD, "");
+        return new CommunicationOptions(
+                timeoutMs, Boolean.getBoolean(CHECKING), folder.isEmpty() ? null : Path.of(folder));
+    }
+
+    /** The folder for flight records, if one is set. */
+    public Optional<Path> flightRecordFolder() {
+        return Optional.ofNullable(flightRecord);
+    }
+
+    /** With another timeout. */
+    public CommunicationOptions withTimeoutMs(long ms) {
+        return new CommunicationOptions(ms, checking, flightRecord);
+    }
+
+    /** With checking mode on or off. */
+    public CommunicationOptions withChecking(boolean on) {
+        return new CommunicationOptions(timeoutMs, on, flightRecord);
+    }
+
+    /** With another folder for flight records. */
+    public CommunicationOptions withFlightRecord(@Nullable Path folder) {
+        return new CommunicationOptions(timeoutMs, checking, folder);
+    }
+}

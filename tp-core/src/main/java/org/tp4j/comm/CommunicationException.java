@@ -1,5 +1,6 @@
 package org.tp4j.comm;
 
+import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.TpException;
 
 /** A collective failed: ranks disagree on the call, a peer has gone, or time ran out. Names the rank and the call. */
@@ -12,7 +13,7 @@ public class CommunicationException extends TpException {
     }
 
     /** As above, with what led to it (a peer's own exception, where it is known). */
-    public CommunicationException(String message, Throwable cause) {
+    public CommunicationException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

@@ -1,5 +1,7 @@
 package org.tp4j.tensor;
 
+import org.jspecify.annotations.Nullable;
+
 /** Root of the library's own unchecked exceptions; the subclasses carry what they are about as data. */
 public class TpException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -10,7 +12,7 @@ public class TpException extends RuntimeException {
     }
 
     /** As {@link #TpException(String)}, with what led to it. */
-    public TpException(String message, Throwable cause) {
+    public TpException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

@@ -4,16 +4,16 @@ package org.tp4j.cpu;
  * Conversions between float and the two 16-bit formats, exact one way, rounded to nearest even the other; subnormals,
  * infinities and the sign of zero are kept, and a NaN stays a NaN.
  */
-final class Halves {
+public final class Halves {
     private Halves() {}
 
     /** The value of a bfloat16. */
-    static float bfloat16ToFloat(short bits) {
+    public static float bfloat16ToFloat(short bits) {
         return Float.intBitsToFloat(bits << 16);
     }
 
     /** The nearest bfloat16. */
-    static short floatToBfloat16(float value) {
+    public static short floatToBfloat16(float value) {
         int bits = Float.floatToRawIntBits(value);
         if ((bits & 0x7fffffff) > 0x7f800000) {
             return (short) (bits >>> 16 | 0x40); // quiet, so that dropping the low bits cannot make it infinite
@@ -22,7 +22,7 @@ final class Halves {
     }
 
     /** The value of an IEEE binary16. */
-    static float float16ToFloat(short bits) {
+    public static float float16ToFloat(short bits) {
         int sign = (bits & 0x8000) << 16;
         int exponent = bits >>> 10 & 0x1f;
         int mantissa = bits & 0x3ff;
@@ -36,7 +36,7 @@ final class Halves {
     }
 
     /** The nearest IEEE binary16; magnitudes from 65520 become infinite. */
-    static short floatToFloat16(float value) {
+    public static short floatToFloat16(float value) {
         int bits = Float.floatToRawIntBits(value);
         int sign = bits >>> 16 & 0x8000;
         int magnitude = bits & 0x7fffffff;

@@ -1,0 +1,60 @@
+package org.tp4j.cpu.comm;
+
+import org.tp4j.comm.ReduceOp;
+import org.tp4j.cpu.Halves;
+import org.tp4j.tensor.DType;
+
+/** {@link Reducer} for the 16-bit floats: widened, joined in 32 bits, rounded once. */
+final class HalfReducer {
+    private static final ThreadLocal<float[]> SUM = ThreadLocal.withInitial(() -> new float[Movement.CHUNK]);
+    private static final ThreadLocal<float[]> TERM = ThreadLocal.withInitial(() -> new float[Movement.CHUNK]);
+
+    private HalfReducer() {}
+
+    static void reduce(DType dtype, ReduceOp op, Object[] ins, int[] at, short[] out, int outAt, int n) {
+        for (int from = 0; from < n; from += Movement.CHUNK) {
+            chunk(dtype, op, ins, at, out, outAt, from, Math.min(Movement.CHUNK, n - from));
+        }
+    }
+
+    private static void chunk(
+            DType dtype, ReduceOp op, Object[] ins, int[] at, short[] out, int outAt, int from, int n) {
+        float[] sum = SUM.get();
+        float[] term = TERM.get();
+        widen(dtype, (short[]) ins[0], at[0] + from, sum, n);
+        for (int r = 1; r < ins.length; r++) {
+            widen(dtype, (short[]) ins[r], at[r] + from, term, n);
+            Reducer.floats(op, sum, 0, term, 0, sum, 0, n);
+        }
+        if (op == ReduceOp.AVG) {
+            for (int i = 0; i < n; i++) {
+                sum[i] /= ins.length;
+            }
+        }
+        round(dtype, sum, out, outAt + from, n);
+    }
+
+    private static void widen(DType dtype, short[] from, int at, float[] to, int n) {
+        if (dtype == DType.BFLOAT16) {
+            for (int i = 0; i < n; i++) {
+                to[i] = Halves.bfloat16ToFloat(from[at + i]);
+            }
+        } else {
+            for (int i = 0; i < n; i++) {
+                to[i] = Halves.float16ToFloat(from[at + i]);
+            }
+        }
+    }
+
+    private static void round(DType dtype, float[] from, short[] to, int at, int n) {
+        if (dtype == DType.BFLOAT16) {
+            for (int i = 0; i < n; i++) {
+                to[at + i] = Halves.floatToBfloat16(from[i]);
+            }
+        } else {
+            for (int i = 0; i < n; i++) {
+                to[at + i] = Halves.floatToFloat16(from[i]);
+            }
+        }
+    }
+}

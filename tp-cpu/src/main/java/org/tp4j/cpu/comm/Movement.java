@@ -1,0 +1,246 @@
+package org.tp4j.cpu.comm;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.comm.CollectiveCall;
+import org.tp4j.comm.CommunicationException;
+import org.tp4j.comm.ReduceOp;
+import org.tp4j.tensor.DType;
+
+/**
+ * What a call does to its parties' arrays: runs of elements, one after the other, cut into chunks that may be done in
+ * any order by any thread. A chunk has read what it needs of an input before it writes the same elements, so in-place
+ * calls need no copy.
+ */
+abstract class Movement {
+    /** Elements a chunk: its inputs and outputs stay in a core's second-level cache. */
+    static final int CHUNK = 16 * 1024;
+
+    final Post[] posts;
+    final long[] runs;
+    private final int chunks;
+
+    /** Over runs of the given lengths. */
+    Movement(Post[] posts, long... runs) {
+        this.posts = posts;
+        this.runs = runs;
+        long total = 0;
+        for (long run : runs) {
+            total += run;
+        }
+        this.chunks = (int) ((total + CHUNK - 1) / CHUNK);
+    }
+
+    static Movement of(Post[] posts) {
+        CollectiveCall call = posts[0].record().call();
+        return switch (call.kind()) {
+            case ALL_REDUCE, REDUCE -> new Reduction(posts, call, call.elements());
+            case REDUCE_SCATTER -> new Reduction(posts, call, Objects.requireNonNull(call.sendCounts()));
+            case ALL_GATHER -> new Gather(posts, Objects.requireNonNull(call.sendCounts()));
+            case ALL_TO_ALL -> AllToAll.of(posts);
+            case BROADCAST -> new Broadcast(posts, call.root(), call.elements());
+            case SEND, RECEIVE -> new Message(posts, call.elements());
+            case BARRIER -> new Split(posts, 0);
+            case SPLIT -> new Split(posts, 1);
+        };
+    }
+
+    int chunks() {
+        return chunks;
+    }
+
+    /** Does one chunk. */
+    void run(int chunk) {
+        for (Post post : posts) {
+            post.checkLive();
+        }
+        long from = (long) chunk * CHUNK;
+        long to = from + CHUNK;
+        long begin = 0;
+        for (int run = 0; run < runs.length && begin < to; run++) {
+            long end = begin + runs[run];
+            if (end > from) {
+                long first = Math.max(from, begin);
+                move(run, (int) begin, (int) (first - begin), (int) (Math.min(to, end) - first));
+            }
+            begin = end;
+        }
+    }
+
+    /**
+     * Moves part of a run.
+     *
+     * @param begin where the run begins among all runs
+     * @param at first element within the run
+     */
+    abstract void move(int run, int begin, int at, int length);
+
+    static void copy(@Nullable Object from, int fromAt, @Nullable Object to, int toAt, int length) {
+        if (from != to || fromAt != toAt) {
+            System.arraycopy(Objects.requireNonNull(from), fromAt, Objects.requireNonNull(to), toAt, length);
+        }
+    }
+
+    /** All-reduce and reduce: one run, to all or to the root. Reduce-scatter: a run to each. */
+    private static final class Reduction extends Movement {
+        private final DType dtype;
+        private final ReduceOp op;
+        private final int root;
+        private final boolean scatter;
+
+        Reduction(Post[] posts, CollectiveCall call, long... runs) {
+            super(posts, runs);
+            this.dtype = Objects.requireNonNull(call.dtype());
+            this.op = Objects.requireNonNull(call.op());
+            this.root = call.root();
+            this.scatter = call.kind() == org.tp4j.comm.Collective.REDUCE_SCATTER;
+        }
+
+        @Override
+        void move(int run, int begin, int at, int length) {
+            Object[] ins = new Object[posts.length];
+            int[] inAt = new int[posts.length];
+            for (int i = 0; i < ins.length; i++) {
+                ins[i] = Objects.requireNonNull(posts[i].inArray);
+                inAt[i] = posts[i].inAt + begin + at;
+            }
+            Post first = posts[scatter ? run : Math.max(root, 0)];
+            Object out = Objects.requireNonNull(first.outArray);
+            int outAt = first.outAt + at;
+            Reducer.reduce(dtype, op, ins, inAt, out, outAt, length);
+            if (!scatter && root < 0) {
+                for (Post post : posts) {
+                    copy(out, outAt, post.outArray, post.outAt + at, length);
+                }
+            }
+        }
+    }
+
+    /** Run r is rank r's input, and goes to all. */
+    private static final class Gather extends Movement {
+        Gather(Post[] posts, long[] counts) {
+            super(posts, counts);
+        }
+
+        @Override
+        void move(int run, int begin, int at, int length) {
+            Post from = posts[run];
+            for (Post to : posts) {
+                copy(from.inArray, from.inAt + at, to.outArray, to.outAt + begin + at, length);
+            }
+        }
+    }
+
+    /** Run i * size + j goes from rank i to rank j. */
+    private static final class AllToAll extends Movement {
+        private final int[] inAt;
+        private final int[] outAt;
+
+        private AllToAll(Post[] posts, long[] runs, int[] inAt, int[] outAt) {
+            super(posts, runs);
+            this.inAt = inAt;
+            this.outAt = outAt;
+        }
+
+        static AllToAll of(Post[] posts) {
+            int size = posts.length;
+            long[] runs = new long[size * size];
+            int[] inAt = new int[size * size];
+            int[] outAt = new int[size * size];
+            int[] received = new int[size];
+            for (int from = 0; from < size; from++) {
+                long[] counts =
+                        Objects.requireNonNull(posts[from].record().call().sendCounts());
+                int sent = 0;
+                for (int to = 0; to < size; to++) {
+                    int run = from * size + to;
+                    runs[run] = counts[to];
+                    inAt[run] = posts[from].inAt + sent;
+                    outAt[run] = posts[to].outAt + received[to];
+                    sent += (int) counts[to];
+                    received[to] += (int) counts[to];
+                }
+            }
+            return new AllToAll(posts, runs, inAt, outAt);
+        }
+
+        @Override
+        void move(int run, int begin, int at, int length) {
+            Post from = posts[run / posts.length];
+            Post to = posts[run % posts.length];
+            copy(from.inArray, inAt[run] + at, to.outArray, outAt[run] + at, length);
+        }
+    }
+
+    private static final class Broadcast extends Movement {
+        private final Post root;
+
+        Broadcast(Post[] posts, int root, long elements) {
+            super(posts, elements);
+            this.root = posts[root];
+        }
+
+        @Override
+        void move(int run, int begin, int at, int length) {
+            for (Post to : posts) {
+                copy(root.inArray, root.inAt + at, to.outArray, to.outAt + at, length);
+            }
+        }
+    }
+
+    /** The sender's array to the receiver's. */
+    private static final class Message extends Movement {
+        Message(Post[] posts, long elements) {
+            super(posts, elements);
+        }
+
+        @Override
+        void move(int run, int begin, int at, int length) {
+            copy(posts[0].inArray, posts[0].inAt + at, posts[1].outArray, posts[1].outAt + at, length);
+        }
+    }
+
+    /** Makes the new groups; with no elements, a barrier. */
+    private static final class Split extends Movement {
+        Split(Post[] posts, long elements) {
+            super(posts, elements);
+        }
+
+        @Override
+        void move(int run, int begin, int at, int length) {
+            Map<Integer, List<Post>> colors = new TreeMap<>();
+            for (Post post : posts) {
+                colors.computeIfAbsent(wish(post).color(), color -> new ArrayList<>())
+                        .add(post);
+            }
+            colors.values().forEach(Split::form);
+        }
+
+        private static void form(List<Post> members) {
+            // Stable: equal keys stay in rank order.
+            members.sort((a, b) -> Integer.compare(wish(a).key(), wish(b).key()));
+            Post first = members.get(0);
+            List<Integer> worldRanks = new ArrayList<>();
+            for (Post member : members) {
+                if (!wish(member).name().equals(wish(first).name())) {
+                    throw new CommunicationException("ranks of one color name their new group differently: rank "
+                            + first.rank() + " '" + wish(first).name() + "', rank " + member.rank() + " '"
+                            + wish(member).name() + "'");
+                }
+                worldRanks.add(member.exchange().worldRanks().get(member.rank()));
+            }
+            Exchange made = new Exchange(first.exchange().job(), wish(first).name(), worldRanks);
+            for (Post member : members) {
+                member.formed = made;
+            }
+        }
+
+        private static SplitWish wish(Post post) {
+            return Objects.requireNonNull(post.wish);
+        }
+    }
+}

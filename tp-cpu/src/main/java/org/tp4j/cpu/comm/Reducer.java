@@ -1,0 +1,146 @@
+package org.tp4j.cpu.comm;
+
+import org.tp4j.comm.ReduceOp;
+import org.tp4j.tensor.DType;
+
+/**
+ * Joins the ranks' values, in rank order, so that every engine that uses it gets the same bits.
+ *
+ * <p>Sums and products of integers wrap. Of truth values, SUM and MAX are "any", PRODUCT and MIN "all". MAX and MIN of
+ * floats give NaN where any value is NaN. The 16-bit floats are joined in 32 bits and rounded once.
+ */
+final class Reducer {
+    private Reducer() {}
+
+    /**
+     * out[outAt + i] = joined over r of ins[r][at[r] + i]. {@code out} may be the same elements as {@code ins[0]}, or
+     * as another input if there are no more than two.
+     */
+    static void reduce(DType dtype, ReduceOp op, Object[] ins, int[] at, Object out, int outAt, int n) {
+        if (dtype.isHalf()) {
+            HalfReducer.reduce(dtype, op, ins, at, (short[]) out, outAt, n);
+            return;
+        }
+        if (ins.length == 1) {
+            Movement.copy(ins[0], at[0], out, outAt, n);
+            return;
+        }
+        join(dtype, op, ins[0], at[0], ins[1], at[1], out, outAt, n);
+        for (int r = 2; r < ins.length; r++) {
+            join(dtype, op, out, outAt, ins[r], at[r], out, outAt, n);
+        }
+        if (op == ReduceOp.AVG) {
+            divide(out, outAt, n, ins.length);
+        }
+    }
+
+    private static void join(
+            DType dtype, ReduceOp op, Object a, int aAt, Object b, int bAt, Object out, int outAt, int n) {
+        switch (dtype) {
+            case FLOAT32 -> floats(op, (float[]) a, aAt, (float[]) b, bAt, (float[]) out, outAt, n);
+            case FLOAT64 -> doubles(op, (double[]) a, aAt, (double[]) b, bAt, (double[]) out, outAt, n);
+            case INT32 -> ints(op, (int[]) a, aAt, (int[]) b, bAt, (int[]) out, outAt, n);
+            case INT64 -> longs(op, (long[]) a, aAt, (long[]) b, bAt, (long[]) out, outAt, n);
+            case BOOL -> bools(op, (byte[]) a, aAt, (byte[]) b, bAt, (byte[]) out, outAt, n);
+            case BFLOAT16, FLOAT16 -> throw new IllegalStateException("joined elsewhere");
+        }
+    }
+
+    static void floats(ReduceOp op, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n) {
+        switch (op) {
+            case SUM, AVG -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = a[aAt + i] + b[bAt + i];
+                }
+            }
+            case PRODUCT -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = a[aAt + i] * b[bAt + i];
+                }
+            }
+            case MAX -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = Math.max(a[aAt + i], b[bAt + i]);
+                }
+            }
+            case MIN -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = Math.min(a[aAt + i], b[bAt + i]);
+                }
+            }
+        }
+    }
+
+    private static void doubles(ReduceOp op, double[] a, int aAt, double[] b, int bAt, double[] out, int outAt, int n) {
+        switch (op) {
+            case SUM, AVG -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = a[aAt + i] + b[bAt + i];
+                }
+            }
+            case PRODUCT -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = a[aAt + i] * b[bAt + i];
+                }
+            }
+            case MAX -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = Math.max(a[aAt + i], b[bAt + i]);
+                }
+            }
+            case MIN -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = Math.min(a[aAt + i], b[bAt + i]);
+                }
+            }
+        }
+    }
+
+    private static void ints(ReduceOp op, int[] a, int aAt, int[] b, int bAt, int[] out, int outAt, int n) {
+        for (int i = 0; i < n; i++) {
+            int x = a[aAt + i];
+            int y = b[bAt + i];
+            out[outAt + i] = switch (op) {
+                case SUM, AVG -> x + y;
+                case PRODUCT -> x * y;
+                case MAX -> Math.max(x, y);
+                case MIN -> Math.min(x, y);
+            };
+        }
+    }
+
+    private static void longs(ReduceOp op, long[] a, int aAt, long[] b, int bAt, long[] out, int outAt, int n) {
+        for (int i = 0; i < n; i++) {
+            long x = a[aAt + i];
+            long y = b[bAt + i];
+            out[outAt + i] = switch (op) {
+                case SUM, AVG -> x + y;
+                case PRODUCT -> x * y;
+                case MAX -> Math.max(x, y);
+                case MIN -> Math.min(x, y);
+            };
+        }
+    }
+
+    private static void bools(ReduceOp op, byte[] a, int aAt, byte[] b, int bAt, byte[] out, int outAt, int n) {
+        boolean any = op == ReduceOp.SUM || op == ReduceOp.MAX;
+        for (int i = 0; i < n; i++) {
+            byte x = a[aAt + i];
+            byte y = b[bAt + i];
+            out[outAt + i] = (byte) (any ? x | y : x & y);
+        }
+    }
+
+    private static void divide(Object array, int at, int n, int by) {
+        if (array instanceof float[] floats) {
+            for (int i = at; i < at + n; i++) {
+                floats[i] /= by;
+            }
+        } else {
+            double[] doubles = (double[]) array;
+            for (int i = at; i < at + n; i++) {
+                doubles[i] /= by;
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package org.tp4j.cpu.comm;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.comm.CallRecord;
+import org.tp4j.comm.EngineGroup;
+import org.tp4j.comm.ProcessGroup;
+import org.tp4j.comm.Work;
+import org.tp4j.tensor.NdArray;
+
+/** An in-JVM group as one of its ranks sees it. */
+final class ThreadGroupRank extends EngineGroup {
+    private final Exchange exchange;
+    private final Meeting[] sends;
+    private final Meeting[] receives;
+    private Meeting latest;
+
+    ThreadGroupRank(Exchange exchange, int rank) {
+        super(
+                exchange.name(),
+                rank,
+                exchange.worldRanks(),
+                exchange.job().recorder(exchange.worldRanks().get(rank)));
+        this.exchange = exchange;
+        this.latest = exchange.collectives();
+        this.sends = new Meeting[size()];
+        this.receives = new Meeting[size()];
+        for (int peer = 0; peer < size(); peer++) {
+            sends[peer] = exchange.channel(rank, peer);
+            receives[peer] = exchange.channel(peer, rank);
+        }
+    }
+
+    @Override
+    protected Work start(CallRecord record, @Nullable NdArray in, @Nullable NdArray out) {
+        int peer = record.call().root();
+        Post post;
+        switch (record.call().kind()) {
+            case SEND -> {
+                sends[peer] = sends[peer].next();
+                post = new Post(exchange, sends[peer], 0, rank(), record, in, null);
+            }
+            case RECEIVE -> {
+                receives[peer] = receives[peer].next();
+                post = new Post(exchange, receives[peer], 1, rank(), record, null, out);
+            }
+            default -> {
+                latest = latest.next();
+                post = new Post(exchange, latest, rank(), rank(), record, in, out);
+            }
+        }
+        post.arrive();
+        return post;
+    }
+
+    @Override
+    protected ProcessGroup startSplit(CallRecord record, String name, int color, int key) {
+        latest = latest.next();
+        Post post = new Post(exchange, latest, rank(), rank(), record, null, null);
+        post.wish = new SplitWish(name, color, key);
+        post.arrive();
+        post.await();
+        Exchange formed = Objects.requireNonNull(post.formed);
+        return new ThreadGroupRank(
+                formed, formed.worldRanks().indexOf(worldRanks().get(rank())));
+    }
+
+    @Override
+    protected void refused(CallRecord record, RuntimeException reason) {
+        if (!record.call().kind().isPointToPoint()) {
+            latest = latest.next();
+            latest.fail(
+                    "rank " + rank() + " of group '" + name() + "' gave arguments that cannot be: "
+                            + reason.getMessage(),
+                    reason);
+        }
+    }
+
+    @Override
+    protected void release() {
+        exchange.close(rank());
+    }
+}

@@ -1,0 +1,125 @@
+package org.tp4j.cpu.comm;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.comm.CommunicationException;
+import org.tp4j.comm.CommunicationOptions;
+import org.tp4j.comm.FlightRecorder;
+
+/** The ranks started together in one JVM: who has left, who failed first, what each has called. */
+final class ThreadJob {
+    private static final long SPIN_NANOS = 50_000; // a few times what waking a parked thread takes
+    private static final long CROWDED_SPIN_NANOS = 2_000; // more ranks than cores: the core is needed by a peer
+
+    private final CommunicationOptions options;
+    private final AtomicReferenceArray<@Nullable Departure> departures;
+    private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
+    private final FlightRecorder[] recorders;
+    private final long spinNanos;
+
+    ThreadJob(int ranks, CommunicationOptions options) {
+        this.options = options;
+        this.departures = new AtomicReferenceArray<>(ranks);
+        this.recorders = new FlightRecorder[ranks];
+        Arrays.setAll(recorders, FlightRecorder::new);
+        this.spinNanos = ranks <= Runtime.getRuntime().availableProcessors() ? SPIN_NANOS : CROWDED_SPIN_NANOS;
+    }
+
+    CommunicationOptions options() {
+        return options;
+    }
+
+    FlightRecorder recorder(int worldRank) {
+        return recorders[worldRank];
+    }
+
+    long spinNanos() {
+        return spinNanos;
+    }
+
+    void finished(int worldRank) {
+        departures.compareAndSet(worldRank, null, new Departure("has finished", null));
+    }
+
+    void failed(int worldRank, Throwable cause) {
+        firstFailure.compareAndSet(null, cause);
+        departures.compareAndSet(worldRank, null, new Departure("has failed: " + cause, cause));
+    }
+
+    @Nullable Departure departure(int worldRank) {
+        return departures.get(worldRank);
+    }
+
+    /**
+     * Waits for the ranks. Once one has failed, those that go on computing are given {@code graceMs}, then interrupted,
+     * then, after as long again, left behind as daemons: nobody waits for ever.
+     */
+    void join(List<Thread> threads, long graceMs) {
+        boolean interrupted = false;
+        long failedAt = 0;
+        boolean urged = false;
+        for (Thread thread : threads) {
+            while (thread.isAlive()) {
+                try {
+                    thread.join(20);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                    firstFailure.compareAndSet(
+                            null, new CommunicationException("the thread that waits for the ranks was interrupted", e));
+                    threads.forEach(Thread::interrupt);
+                }
+                if (firstFailure.get() == null) {
+                    continue;
+                }
+                failedAt = failedAt == 0 ? System.nanoTime() : failedAt;
+                long sinceMs = (System.nanoTime() - failedAt) / 1_000_000;
+                if (sinceMs > graceMs && !urged) {
+                    urged = true;
+                    threads.forEach(Thread::interrupt);
+                } else if (sinceMs > 2 * graceMs) {
+                    failed(threads.indexOf(thread), leftBehind(thread));
+                    break;
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static CommunicationException leftBehind(Thread thread) {
+        CommunicationException note =
+                new CommunicationException(thread.getName() + " still runs and does not react to being interrupted");
+        note.setStackTrace(thread.getStackTrace());
+        return note;
+    }
+
+    /** What the first rank to fail threw, the others' exceptions suppressed unless they only follow from it. */
+    @Nullable Throwable failure() {
+        Throwable first = firstFailure.get();
+        if (first == null) {
+            return null;
+        }
+        for (int rank = 0; rank < departures.length(); rank++) {
+            Departure departure = departures.get(rank);
+            Throwable cause = departure == null ? null : departure.cause();
+            if (cause != null && !follows(cause, first)) {
+                first.addSuppressed(cause);
+            }
+        }
+        return first;
+    }
+
+    private static boolean follows(Throwable error, Throwable first) {
+        int depth = 0;
+        for (Throwable t = error; t != null && depth < 100; t = t.getCause(), depth++) {
+            if (t == first) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -71,6 +71,22 @@ public final class Scope implements AutoCloseable {
         return text.toString();
     }
 
+    /** The scope around this one, or null. */
+    public @Nullable Scope parent() {
+        return parent;
+    }
+
+    /** Stops owning {@code storage}, which somebody else releases. Does nothing if this scope does not own it. */
+    public boolean disown(Storage storage) {
+        for (int i = owned.size() - 1; i >= 0; i--) {
+            if (owned.get(i) == storage) {
+                owned.remove(i);
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Makes this scope the owner of {@code storage}; backends call it for what they allocate. */
     public void own(Storage storage) {
         owned.add(storage);
@@ -81,14 +97,8 @@ public final class Scope implements AutoCloseable {
      * this scope does not own it.
      */
     public void keep(Storage storage) {
-        for (int i = owned.size() - 1; i >= 0; i--) {
-            if (owned.get(i) == storage) {
-                owned.remove(i);
-                if (parent != null) {
-                    parent.own(storage);
-                }
-                return;
-            }
+        if (disown(storage) && parent != null) {
+            parent.own(storage);
         }
     }
 

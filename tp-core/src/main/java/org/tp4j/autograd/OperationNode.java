@@ -1,0 +1,124 @@
+package org.tp4j.autograd;
+
+import org.jspecify.annotations.Nullable;
+import org.tp4j.op.BackwardContext;
+import org.tp4j.op.Like;
+import org.tp4j.op.Operation;
+import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.Tensor;
+
+/** The tape's step of an {@link Operation}. */
+final class OperationNode extends Node {
+    private final Operation operation;
+    private final Shape[] shapes;
+    private final Like[] likes;
+    private final int[] versions;
+    private @Nullable EagerTensor @Nullable [] inputs;
+    private @Nullable EagerTensor @Nullable [] outputs;
+    private final EagerTensor numberLike;
+
+    OperationNode(Operation operation, EagerTensor[] inputs, EagerTensor[] outputs, @Nullable Edge[] edges) {
+        super(edges);
+        this.operation = operation;
+        int n = inputs.length;
+        this.shapes = new Shape[n];
+        this.likes = new Like[n];
+        this.versions = new int[n];
+        @Nullable EagerTensor[] kept = new EagerTensor[n];
+        for (int i = 0; i < n; i++) {
+            shapes[i] = inputs[i].shape();
+            likes[i] = Like.of(inputs[i].layoutOrNull());
+            versions[i] = inputs[i].array().storage().version();
+            kept[i] = operation.keepsInput(i) ? inputs[i] : null;
+        }
+        this.inputs = kept;
+        this.outputs = operation.keepsOutputs() ? outputs : null;
+        this.numberLike = outputs[0];
+    }
+
+    @Override
+    String name() {
+        return operation.name();
+    }
+
+    @Override
+    void release() {
+        inputs = null;
+        outputs = null;
+    }
+
+    @Override
+    void backward(BackwardPass pass, EagerTensor gradient) {
+        operation.backward(new Context(pass), gradient);
+    }
+
+    private final class Context implements BackwardContext {
+        private final BackwardPass pass;
+
+        Context(BackwardPass pass) {
+            this.pass = pass;
+        }
+
+        @Override
+        public Tensor input(int i) {
+            EagerTensor tensor = inputs == null ? null : inputs[i];
+            if (tensor == null) {
+                throw new IllegalStateException(operation.name() + " has not kept operand " + i);
+            }
+            if (tensor.array().storage().version() != versions[i]) {
+                throw new IllegalStateException("backward through " + operation.name()
+                        + (modulePath().isEmpty() ? "" : " in " + modulePath()) + " needs operand " + i + " of shape "
+                        + tensor.shape() + " as it was, but it has been changed in place since;"
+                        + " HINT: run backward before the change, or change a copy");
+            }
+            return tensor;
+        }
+
+        @Override
+        public Tensor output(int i) {
+            EagerTensor tensor = outputs == null ? null : outputs[i];
+            if (tensor == null) {
+                throw new IllegalStateException(operation.name() + " has not kept its results");
+            }
+            return tensor;
+        }
+
+        @Override
+        public boolean wants(int i) {
+            return edges()[i] != null;
+        }
+
+        @Override
+        public Shape inputShape(int i) {
+            return shapes[i];
+        }
+
+        @Override
+        public Like inputLike(int i) {
+            return likes[i];
+        }
+
+        @Override
+        public void give(int i, Tensor gradient) {
+            Edge edge = edges()[i];
+            if (edge != null) {
+                pass.deliver(OperationNode.this, edge, (EagerTensor) gradient);
+            }
+        }
+
+        @Override
+        public Tensor run(Operation other, Tensor... in) {
+            return Dispatch.run(other, in);
+        }
+
+        @Override
+        public Tensor[] runAll(Operation other, Tensor... in) {
+            return Dispatch.runAll(other, in);
+        }
+
+        @Override
+        public Tensor number(double value) {
+            return EagerTensor.number(numberLike, value);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+package org.tp4j.mesh;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.tp4j.comm.ProcessGroup;
+import org.tp4j.comm.World;
+import org.tp4j.tensor.Backend;
+
+/**
+ * The ranks of a group arranged in an n-dimensional grid with named axes, the last axis running fastest.
+ *
+ * <pre>{@code
+ * DeviceMesh mesh = DeviceMesh.of(world, Map.entry("dp", 2), Map.entry("tp", 4)); // ranks 0..3 are the first tp group
+ * DeviceMesh tp = mesh.slice("tp");
+ * }</pre>
+ *
+ * <p>Making a mesh and {@link #flatten} are collective: every rank calls them alike. Ranks in arguments and names of axes
+ * follow the field's use: an <em>axis</em> belongs to a mesh, a <em>dim</em> to a tensor.
+ */
+public final class DeviceMesh {
+    private final Backend backend;
+    private final List<Axis> axes;
+    private final Grid grid;
+
+    /** What all slices of one mesh share. */
+    private record Grid(
+            ProcessGroup base, List<Axis> axes, Map<List<Axis>, Axis> flattened, Map<Object, Object> cache) {}
+
+    private DeviceMesh(Backend backend, List<Axis> axes, Grid grid) {
+        this.backend = backend;
+        this.axes = List.copyOf(axes);
+        this.grid = grid;
+    }
+
+    /** A mesh of one axis over all ranks. */
+    public static DeviceMesh of(World world, String axis) {
+        return of(world.group(), world.backend(), List.of(Map.entry(axis, world.size())));
+    }
+
+    /**
+     * A mesh over all ranks.
+     *
+     * @param axes names and sizes, outermost first
+     * @throws IllegalArgumentException if the sizes do not multiply to the number of ranks, or a name repeats
+     */
+    @SafeVarargs
+    @SuppressWarnings("varargs")
+    public static DeviceMesh of(World world, Map.Entry<String, Integer>... axes) {
+        return of(world.group(), world.backend(), Arrays.asList(axes));
+    }
+
+    /** A mesh over the ranks of {@code base}, whose arrays live on {@code backend}. */
+    public static DeviceMesh of(ProcessGroup base, Backend backend, List<Map.Entry<String, Integer>> axes) {
+        long product = 1;
+        Set<String> names = new HashSet<>();
+        for (Map.Entry<String, Integer> axis : axes) {
+            if (axis.getValue() < 1 || axis.getKey().isEmpty() || !names.add(axis.getKey())) {
+                throw new IllegalArgumentException("mesh axes need distinct names and sizes of at least 1, were " + axes);
+            }
+            product *= axis.getValue();
+        }
+        if (product != base.size() || axes.isEmpty()) {
+            throw new IllegalArgumentException("a mesh of " + axes + " needs " + product + " ranks, but group '"
+                    + base.name() + "' has " + base.size() + "; HINT: the sizes of the axes multiply to the ranks");
+        }
+        List<Axis> made = new ArrayList<>();
+        int inner = base.size();
+        for (Map.Entry<String, Integer> axis : axes) {
+            int size = axis.getValue();
+            inner /= size;
+            int coordinate = base.rank() / inner % size;
+            int color = base.rank() - coordinate * inner;
+            made.add(new Axis(axis.getKey(), base.split(axis.getKey(), color, coordinate)));
+        }
+        return new DeviceMesh(backend, made, new Grid(base, List.copyOf(made), new LinkedHashMap<>(), new ConcurrentHashMap<>()));
+    }
+
+    /** The backend that holds this rank's part of tensors. */
+    public Backend backend() {
+        return backend;
+    }
+
+    /** The axes, outermost first. */
+    public List<Axis> axes() {
+        return axes;
+    }
+
+    /** Number of axes. */
+    public int axisCount() {
+        return axes.size();
+    }
+
+    /** Axis by number. */
+    public Axis axis(int index) {
+        return axes.get(index);
+    }
+
+    /**
+     * Number of the axis of that name.
+     *
+     * @throws IllegalArgumentException naming the axes there are
+     */
+    public int axisIndex(String name) {
+        for (int i = 0; i < axes.size(); i++) {
+            if (axes.get(i).name().equals(name)) {
+                return i;
+            }
+        }
+        throw new IllegalArgumentException("mesh " + this + " has no axis '" + name + "'");
+    }
+
+    /** Axis by name. */
+    public Axis axis(String name) {
+        return axes.get(axisIndex(name));
+    }
+
+    /** Number of ranks. */
+    public int size() {
+        return axes.stream().mapToInt(Axis::size).reduce(1, (a, b) -> a * b);
+    }
+
+    /**
+     * A place for what is worked out once for layouts on this mesh and its slices, and is dropped with them: keys are
+     * values that compare by content.
+     */
+    public Map<Object, Object> cache() {
+        return grid.cache;
+    }
+
+    /** The mesh of some of the axes, in the order given. Not collective. */
+    public DeviceMesh slice(String... names) {
+        List<Axis> chosen = new ArrayList<>();
+        for (String name : names) {
+            Axis axis = axis(name);
+            if (chosen.contains(axis)) {
+                throw new IllegalArgumentException("axis '" + name + "' is asked for twice");
+            }
+            chosen.add(axis);
+        }
+        if (chosen.isEmpty()) {
+            throw new IllegalArgumentException("a slice of mesh " + this + " needs at least one axis");
+        }
+        return new DeviceMesh(backend, chosen, grid);
+    }
+
+    /**
+     * The mesh of one axis that joins several, the last of them running fastest. Collective over the whole mesh at the
+     * first call for the same axes.
+     */
+    public DeviceMesh flatten(String name, String... names) {
+        List<Axis> chosen = slice(names).axes;
+        Axis joined = grid.flattened.get(chosen);
+        if (joined == null) {
+            joined = join(name, chosen);
+            grid.flattened.put(chosen, joined);
+        }
+        return new DeviceMesh(backend, List.of(joined), grid);
+    }
+
+    private Axis join(String name, List<Axis> chosen) {
+        int key = 0;
+        for (Axis axis : chosen) {
+            key = key * axis.size() + axis.coordinate();
+        }
+        int color = 0;
+        for (Axis axis : grid.axes) {
+            color = color * axis.size() + (chosen.contains(axis) ? 0 : axis.coordinate());
+        }
+        return new Axis(name, grid.base.split(name, color, key));
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return this == other || other instanceof DeviceMesh that && axes.equals(that.axes);
+    }
+
+    @Override
+    public int hashCode() {
+        return axes.hashCode();
+    }
+
+    /** Names and sizes, such as {@code (dp=2, tp=4)}. */
+    @Override
+    public String toString() {
+        return axes.stream().map(Axis::toString).collect(Collectors.joining(", ", "(", ")"));
+    }
+}

@@ -44,9 +44,16 @@ public record CollectiveCall(
         return dtype == null ? 0 : shape.elements();
     }
 
-    /** Bytes of {@link #elements()}. */
-    public long bytes() {
-        return dtype == null ? 0 : shape.elements() * dtype.bytes();
+    /** Elements of the whole value that moves: what a gather gathers, otherwise what this rank brings. */
+    public long wholeElements() {
+        if (kind != Collective.ALL_GATHER || sendCounts == null) {
+            return elements();
+        }
+        long sum = 0;
+        for (long count : sendCounts) {
+            sum += count;
+        }
+        return sum;
     }
 
     /**
@@ -70,6 +77,17 @@ public record CollectiveCall(
                 count(sendCounts, other) == count(that.receiveCounts, me)
                         && count(receiveCounts, other) == count(that.sendCounts, me);
             case SEND, RECEIVE, BARRIER, SPLIT -> true;
+        };
+    }
+
+    /** What all ranks' calls have in common if they belong together, as text; all-to-all needs its counts compared too. */
+    String signature() {
+        String common = kind + " " + dtype + " " + op + " " + root + " ";
+        return switch (kind) {
+            case ALL_REDUCE, REDUCE, BROADCAST -> common + shape;
+            case ALL_GATHER, REDUCE_SCATTER -> common + Arrays.toString(sendCounts);
+            case SEND, RECEIVE -> dtype + " " + elements();
+            case ALL_TO_ALL, BARRIER, SPLIT -> common;
         };
     }
 

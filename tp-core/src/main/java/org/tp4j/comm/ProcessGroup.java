@@ -7,12 +7,16 @@ import org.tp4j.tensor.NdArray;
  * A set of ranks that communicate: the service interface of a collectives engine.
  *
  * <p>Every rank of the group makes the same calls in the same order. Calls start the work and return at once; the arrays
- * given must stay untouched until the returned {@link Work} has been awaited. Several may be outstanding. Ranks in
- * arguments are ranks <em>of this group</em>. Arrays are flat runs of elements, whatever their shapes. Empty arrays are
- * legal and take part.
+ * given must stay untouched until the returned {@link Work} has been awaited, and their scopes open. Several may be
+ * outstanding, and they may be awaited in any order. Arrays that are themselves {@linkplain NdArray#await() pending} are
+ * awaited first. Ranks in arguments are ranks <em>of this group</em>. Arrays are runs of elements; their shapes matter
+ * to checks only: where all ranks bring equally much (all-reduce, reduce, broadcast) they bring the same shape. Empty
+ * arrays are legal and take part. In and out may be the same elements, and the smaller of the two a window at its place
+ * in the larger; they never overlap otherwise, and never at all in all-to-all.
  *
  * <p>Reduced values are the same bits on every rank. 16-bit floats are reduced in 32 bits and rounded once. Sums and the
- * like of integers wrap. Every engine throws {@link CommunicationException} from await (or from the call) when ranks are
+ * like of integers wrap; of truth values, sum and max are "any", product and min "all". An output is marked as
+ * {@linkplain org.tp4j.tensor.Storage#markChanged() changed}. Every engine throws {@link CommunicationException} from await (or from the call) when ranks are
  * found to disagree, a peer has failed or time has run out.
  */
 public interface ProcessGroup extends AutoCloseable {
@@ -74,6 +78,24 @@ public interface ProcessGroup extends AutoCloseable {
      * @param name name of the new group
      */
     ProcessGroup split(String name, int color, int key);
+
+    /**
+     * The new group this rank is in, of a partition that every rank knows; every rank calls it with the same lists.
+     *
+     * @param name name of the new groups
+     * @param groups ranks of this group, each in one list, in the order they shall have in the new groups
+     * @throws CommunicationException if this rank is in none of the lists
+     */
+    default ProcessGroup partition(String name, List<List<Integer>> groups) {
+        for (int i = 0; i < groups.size(); i++) {
+            int place = groups.get(i).indexOf(rank());
+            if (place >= 0) {
+                return split(name, i, place);
+            }
+        }
+        throw new CommunicationException(
+                "rank " + rank() + " of group '" + name() + "' is in none of the groups " + groups + " called " + name);
+    }
 
     /** Frees the group's resources; those of groups split from it are their own. Idempotent. */
     @Override

@@ -3,13 +3,13 @@ package org.tp4j.cpu.comm;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.tp4j.comm.CheckingGroup;
 import org.tp4j.comm.CommunicationOptions;
+import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.RankMain;
 import org.tp4j.comm.RankTask;
 import org.tp4j.comm.World;
-import org.tp4j.tensor.Backend;
-import org.tp4j.tensor.Backends;
-import org.tp4j.tensor.Device;
+import org.tp4j.cpu.CpuBackend;
 import org.tp4j.tensor.TpException;
 
 /**
@@ -25,6 +25,9 @@ import org.tp4j.tensor.TpException;
  * <p>A rank that throws ends the others: whatever they wait for that needs it throws a {@link org.tp4j.comm.CommunicationException}
  * which names it and carries its exception. The caller gets the exception of the rank that failed first, the other
  * ranks' own troubles suppressed within it.
+ *
+ * <p>While they run, a matrix product uses cores / ranks threads, at least one. Each rank is a daemon thread named
+ * {@code rank-N}.
  */
 public final class ThreadRanks {
     private static final long GRACE_MS = 10_000; // for ranks that compute on after a peer has failed
@@ -54,7 +57,7 @@ public final class ThreadRanks {
         if (ranks < 1) {
             throw new IllegalArgumentException("asked for " + ranks + " ranks; there must be at least one");
         }
-        Backend backend = Backends.of(Device.CPU);
+        CpuBackend backend = CpuBackend.get();
         ThreadJob job = new ThreadJob(ranks, options);
         List<Integer> numbers = new ArrayList<>();
         for (int rank = 0; rank < ranks; rank++) {
@@ -66,7 +69,11 @@ public final class ThreadRanks {
         for (int rank = 0; rank < ranks; rank++) {
             int mine = rank;
             Runnable body = () -> {
-                try (World world = new ThreadWorld(new ThreadGroupRank(exchange, mine), backend)) {
+                ProcessGroup group = new ThreadGroupRank(exchange, mine);
+                if (options.checking()) {
+                    group = new CheckingGroup(group, backend);
+                }
+                try (World world = new ThreadWorld(group, backend)) {
                     results.set(mine, task.call(world));
                     job.finished(mine);
                 } catch (Throwable t) {
@@ -77,8 +84,14 @@ public final class ThreadRanks {
             thread.setDaemon(true);
             threads.add(thread);
         }
-        threads.forEach(Thread::start);
-        job.join(threads, GRACE_MS);
+        int blasThreads = backend.blasThreads();
+        backend.setBlasThreads(Math.max(1, Runtime.getRuntime().availableProcessors() / ranks));
+        try {
+            threads.forEach(Thread::start);
+            job.join(threads, GRACE_MS);
+        } finally {
+            backend.setBlasThreads(blasThreads);
+        }
         Throwable failure = job.failure();
         if (failure != null) {
             throw unchecked(failure);

@@ -1,0 +1,72 @@
+package org.tp4j.comm;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+
+/**
+ * Runs a program as one or several ranks, whatever starts them.
+ *
+ * <pre>{@code
+ * public static void main(String[] args) {
+ *     Launch.run(LaunchOptions.defaults(), world -> {
+ *         ... the program of each rank ...
+ *     });
+ * }
+ * }</pre>
+ *
+ * <p>Started by {@code mpirun -np 4}, each of the four processes runs it as one rank; started plainly, it runs as
+ * {@link LaunchOptions#ranks()} threads.
+ */
+public final class Launch {
+    private static final String THREADS = "threads";
+
+    private Launch() {}
+
+    /**
+     * Runs {@code main} as every rank (threads), or as the one this process is; returns when that is over.
+     *
+     * @throws CommunicationException if the launcher is not on the class path or cannot be used here
+     */
+    public static void run(LaunchOptions options, RankMain main) {
+        choose(options, System.getenv()).run(options, main);
+    }
+
+    /** Each launcher on the class path and why it cannot be used here, or an empty string if it can. */
+    public static Map<String, String> availability() {
+        Map<String, String> result = new LinkedHashMap<>();
+        for (Launcher launcher : ServiceLoader.load(Launcher.class)) {
+            result.put(launcher.name(), launcher.unavailable().orElse(""));
+        }
+        return result;
+    }
+
+    static Launcher choose(LaunchOptions options, Map<String, String> environment) {
+        List<Launcher> serving = new ArrayList<>();
+        List<String> names = new ArrayList<>();
+        for (Launcher launcher : ServiceLoader.load(Launcher.class)) {
+            names.add(launcher.name());
+            if (launcher.serves(options.deviceType())) {
+                serving.add(launcher);
+            }
+        }
+        String wanted = options.launcher();
+        if (wanted.equals(LaunchOptions.AUTO)) {
+            for (Launcher launcher : serving) {
+                if (launcher.launched(environment)) {
+                    return launcher;
+                }
+            }
+            wanted = THREADS;
+        }
+        for (Launcher launcher : serving) {
+            if (launcher.name().equals(wanted)) {
+                return launcher;
+            }
+        }
+        throw new CommunicationException("no launcher '" + wanted + "' for device type '" + options.deviceType()
+                + "' on the class path, which has " + names + "; HINT: threads and mpi are in org.tp4j:tp-cpu");
+    }
+}

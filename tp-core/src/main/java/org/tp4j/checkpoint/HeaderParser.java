@@ -9,6 +9,8 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.CharacterCodingException;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CharsetEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -46,6 +48,7 @@ final class HeaderParser {
     record Result(Map<String, SafetensorsEntry> entries, Map<String, String> metadata) {}
 
     private final Path file;
+    private final CharsetEncoder utf8 = StandardCharsets.UTF_8.newEncoder();
 
     HeaderParser(Path file) {
         this.file = file;
@@ -55,8 +58,9 @@ final class HeaderParser {
         if (header.length == 0 || header[0] != '{') {
             throw error(null, "header does not begin with '{'; HINT: it is no safetensors file, or is damaged");
         }
-        var utf8 = StandardCharsets.UTF_8.newDecoder(); // reports malformed input, unlike a charset's reader
-        try (JsonParser json = JSON.createParser(new InputStreamReader(new ByteArrayInputStream(header), utf8))) {
+        CharsetDecoder strict =
+                StandardCharsets.UTF_8.newDecoder(); // reports malformed input, unlike a charset's reader
+        try (JsonParser json = JSON.createParser(new InputStreamReader(new ByteArrayInputStream(header), strict))) {
             json.nextToken();
             Result result = tensors(json);
             if (json.nextToken() != null) {
@@ -213,7 +217,7 @@ final class HeaderParser {
 
     /** Refuses halves of surrogate pairs, which JSON can escape but UTF-8 cannot hold. */
     private String wellFormed(String text) {
-        if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
+        if (!utf8.canEncode(text)) {
             throw error(null, "header holds half of a surrogate pair, in " + Quoted.of(text));
         }
         return text;

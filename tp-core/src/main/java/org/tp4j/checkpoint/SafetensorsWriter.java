@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -233,7 +234,8 @@ public final class SafetensorsWriter {
 
     private ByteBuffer header(List<Tensor> ordered) {
         ByteArrayOutputStream text = new ByteArrayOutputStream();
-        try (JsonGenerator json = JSON.createGenerator(text)) {
+        // Through a writer: what writes bytes directly would escape characters beyond U+FFFF.
+        try (JsonGenerator json = JSON.createGenerator(new OutputStreamWriter(text, StandardCharsets.UTF_8))) {
             json.writeStartObject();
             if (!metadata.isEmpty()) {
                 json.writeObjectFieldStart(HeaderParser.METADATA);

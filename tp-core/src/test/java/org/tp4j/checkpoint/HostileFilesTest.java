@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -153,7 +154,7 @@ class HostileFilesTest {
         for (String bad : List.of("ff", "c0af", "eda080", "f4908080", "80", "c3")) {
             byte[] file = TestFiles.of("{\"__metadata__\":{\"k\":\"" + "?".repeat(bad.length() / 2) + "\"}}");
             byte[] bytes = HexFormat.of().parseHex(bad);
-            int at = new String(file, java.nio.charset.StandardCharsets.ISO_8859_1).indexOf('?');
+            int at = new String(file, StandardCharsets.ISO_8859_1).indexOf('?');
             System.arraycopy(bytes, 0, file, at, bytes.length);
             refused(file, "header is not UTF-8");
         }
@@ -161,7 +162,7 @@ class HostileFilesTest {
 
     @Test
     void shouldRefuseHeaderInUtf16() throws IOException {
-        byte[] text = "{}".getBytes(java.nio.charset.StandardCharsets.UTF_16LE);
+        byte[] text = "{}".getBytes(StandardCharsets.UTF_16LE);
         byte[] file = TestFiles.of("    ");
         System.arraycopy(text, 0, file, 8, text.length);
         refused(file, "header is not JSON");

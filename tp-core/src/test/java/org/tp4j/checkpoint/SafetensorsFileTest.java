@@ -14,6 +14,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -145,8 +147,7 @@ class SafetensorsFileTest {
         }
     }
 
-    private static org.assertj.core.api.AbstractThrowableAssert<?, ?> refused(
-            org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+    private static AbstractThrowableAssert<?, ?> refused(ThrowingCallable call) {
         return assertThatThrownBy(call).isInstanceOf(SafetensorsException.class);
     }
 
@@ -220,6 +221,18 @@ class SafetensorsFileTest {
                     .isInstanceOf(SafetensorsException.class)
                     .hasMessageContaining("tensor 'wide': ended at byte 3000000 although it had ")
                     .hasMessageEndingWith("HINT: it is being overwritten: save to another name and rename");
+        }
+    }
+
+    @Test
+    void shouldSayThatAnInterruptClosedTheFile() {
+        try (SafetensorsFile file = SafetensorsFile.open(path)) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> file.read("mask"))
+                    .isInstanceOf(SafetensorsException.class)
+                    .hasMessageEndingWith(": ClosedByInterruptException");
+            assertThat(Thread.interrupted()).isTrue();
+            assertThatThrownBy(() -> file.read("mask")).hasMessageEndingWith(": ClosedChannelException");
         }
     }
 

@@ -11,9 +11,12 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,7 +66,7 @@ class SafetensorsWriterTest {
             assertThat(writer.names()).containsExactly("i64", "f32.B", "f32.a", "bf16", "f16", "u8", "b1");
             writer.write();
             files.add(Files.readAllBytes(path));
-            java.util.Collections.shuffle(names, new Random(i));
+            Collections.shuffle(names, new Random(i));
         }
         assertThat(files).allSatisfy(file -> assertThat(file).isEqualTo(files.get(0)));
         try (SafetensorsFile file = SafetensorsFile.open(path)) {
@@ -183,9 +186,9 @@ class SafetensorsWriterTest {
         assertThat(permissions(path)).isEqualTo(permissions(usual));
     }
 
-    private static java.util.Set<PosixFilePermission> permissions(Path file) throws IOException {
+    private static Set<PosixFilePermission> permissions(Path file) throws IOException {
         boolean posix = file.getFileSystem().supportedFileAttributeViews().contains("posix");
-        return posix ? Files.getPosixFilePermissions(file) : java.util.Set.of();
+        return posix ? Files.getPosixFilePermissions(file) : Set.of();
     }
 
     @Test
@@ -236,13 +239,15 @@ class SafetensorsWriterTest {
     }
 
     @Test
-    void shouldEscapeWhatJsonMust() throws IOException {
-        new SafetensorsWriter(path).metadata("a\"\\\u0001", "\u4e16").write();
+    void shouldEscapeWhatJsonMustAndNothingElse() throws IOException {
+        new SafetensorsWriter(path)
+                .metadata("a\"\\\u0001", "\u4e16\ud83d\ude00")
+                .write();
         String text = new String(Files.readAllBytes(path), StandardCharsets.UTF_8).substring(8);
-        assertThat(text.strip()).isEqualTo("{\"__metadata__\":{\"a\\\"\\\\\\u0001\":\"\u4e16\"}}");
+        assertThat(text.strip()).isEqualTo("{\"__metadata__\":{\"a\\\"\\\\\\u0001\":\"\u4e16\ud83d\ude00\"}}");
     }
 
-    private static void refused(org.assertj.core.api.ThrowableAssert.ThrowingCallable call, String reason) {
+    private static void refused(ThrowingCallable call, String reason) {
         assertThatThrownBy(call).isInstanceOf(SafetensorsException.class).hasMessageContaining(reason);
     }
 }

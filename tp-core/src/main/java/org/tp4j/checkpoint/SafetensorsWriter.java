@@ -39,7 +39,8 @@ import org.tp4j.tensor.Shape;
  * }</pre>
  *
  * <p>The file appears whole or not at all: it is written under a temporary name in the same folder, forced to disk,
- * and renamed over what was there (a symbolic link is replaced, not followed). Tensors pass through one small buffer,
+ * and renamed over what was there (a symbolic link is replaced, not followed). A process that is
+ * killed while it writes leaves a hidden {@code .tp4j-*.tmp} behind, and the old file untouched. Tensors pass through one small buffer,
  * so a file may be larger than memory.
  *
  * <p>Tensors are laid out as the reference implementation does: by type, widest first, then by the bytes of their
@@ -212,8 +213,8 @@ public final class SafetensorsWriter {
     private static void writeFully(FileChannel out, ByteBuffer from) throws IOException {
         int end = from.limit();
         while (from.position() < end) {
-            from.limit(
-                    from.position() + Math.min(end - from.position(), STAGING_BYTES)); // see FileBytes on heap buffers
+            // In pieces for the same reason as in FileBytes.
+            from.limit(from.position() + Math.min(end - from.position(), STAGING_BYTES));
             out.write(from);
         }
         from.limit(end);

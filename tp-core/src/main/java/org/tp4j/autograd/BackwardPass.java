@@ -36,9 +36,10 @@ final class BackwardPass {
     /** Carries {@code seed}, the gradient of {@code root}, back to the leaves. */
     static void run(EagerTensor root, EagerTensor seed) {
         if (!root.requiresGrad()) {
-            throw new IllegalStateException("backward() of a tensor of shape " + root.shape() + " that no gradient flows"
-                    + " through; HINT: requiresGrad(true) on what you want gradients of, and no GradMode.noGrad() around"
-                    + " the forward pass");
+            throw new IllegalStateException(
+                    "backward() of a tensor of shape " + root.shape() + " that no gradient flows"
+                            + " through; HINT: requiresGrad(true) on what you want gradients of, and no GradMode.noGrad() around"
+                            + " the forward pass");
         }
         BackwardPass pass = new BackwardPass();
         String path = pass.context.modulePath();
@@ -153,7 +154,8 @@ final class BackwardPass {
         } else if (at.owned) {
             have.backend().elementwise().addScaled(1, gradient.local(), have.local());
         } else {
-            NdArray sum = NdArray.allocate(have.backend(), have.dtype(), have.array().shape());
+            NdArray sum =
+                    NdArray.allocate(have.backend(), have.dtype(), have.array().shape());
             have.backend().elementwise().binary(BinaryKernel.ADD, have.local(), gradient.local(), sum);
             at.gradient = EagerTensor.of(sum, have.shape(), have.layoutOrNull());
             at.owned = true;

@@ -63,8 +63,10 @@ public final class DTensors {
      */
     public static DTensor trusted(Tensor local, Shape global, Layout layout) {
         if (!layout.localShape(global).equals(local.shape())) {
-            throw new LayoutException("trusted", "a tensor of shape " + global + " laid out " + layout + " has "
-                    + layout.localShape(global) + " on this rank, but " + local.shape() + " is given");
+            throw new LayoutException(
+                    "trusted",
+                    "a tensor of shape " + global + " laid out " + layout + " has " + layout.localShape(global)
+                            + " on this rank, but " + local.shape() + " is given");
         }
         return MeshBorder.enter((EagerTensor) local, global, layout, recording());
     }
@@ -77,7 +79,11 @@ public final class DTensors {
      * @param arguments tensors on the mesh
      */
     public static DTensor localMap(
-            Function<List<Tensor>, Tensor> function, List<Layout> in, Layout out, Shape outShape, DTensor... arguments) {
+            Function<List<Tensor>, Tensor> function,
+            List<Layout> in,
+            Layout out,
+            Shape outShape,
+            DTensor... arguments) {
         if (in.size() != arguments.length) {
             throw new IllegalArgumentException(
                     "localMap: " + in.size() + " layouts for " + arguments.length + " arguments");
@@ -86,8 +92,10 @@ public final class DTensors {
         for (int i = 0; i < locals.length; i++) {
             Layout layout = arguments[i].layout();
             if (!layout.equals(in.get(i))) {
-                throw new LayoutException("localMap", "localMap: argument " + i + " is laid out " + layout
-                        + ", but the function takes " + in.get(i) + "; HINT: redistribute it first");
+                throw new LayoutException(
+                        "localMap",
+                        "localMap: argument " + i + " is laid out " + layout + ", but the function takes " + in.get(i)
+                                + "; HINT: redistribute it first");
             }
             locals[i] = arguments[i].toLocal(layout.dual().placements().toArray(new Placement[0]));
         }
@@ -184,8 +192,10 @@ public final class DTensors {
         }
 
         private static LayoutException mismatch(Layout layout, StringBuilder found, String why) {
-            return new LayoutException("fromLocal", "fromLocal as " + layout + ": " + why + "; the ranks hold" + found
-                    + "; HINT: rank r of p holds ceil(n/p) elements of the cut dimension, the last ranks fewer or none");
+            return new LayoutException(
+                    "fromLocal",
+                    "fromLocal as " + layout + ": " + why + "; the ranks hold" + found
+                            + "; HINT: rank r of p holds ceil(n/p) elements of the cut dimension, the last ranks fewer or none");
         }
     }
 }

@@ -25,7 +25,8 @@ final class Decisions {
     private Decisions() {}
 
     /** A decision. */
-    record Decided(Layout[] inputs, TensorSpec[] results, Layout[] outputs, Shape[] localShapes, boolean addsConstants) {
+    record Decided(
+            Layout[] inputs, TensorSpec[] results, Layout[] outputs, Shape[] localShapes, boolean addsConstants) {
         Layout input(int i) {
             return inputs[i];
         }
@@ -241,7 +242,10 @@ final class Decisions {
         }
         Placement mend = refusal.mend();
         if (mend != null) {
-            text.append("; HINT: redistribute operand ").append(refusal.operand()).append(" to ").append(mend);
+            text.append("; HINT: redistribute operand ")
+                    .append(refusal.operand())
+                    .append(" to ")
+                    .append(mend);
             text.append(" on axis '").append(mesh.axis(axis).name()).append("' first");
         }
         return new LayoutException(operation.name(), text.toString());

@@ -42,19 +42,23 @@ final class Dispatch {
             }
             if (operand.backend() != operands[0].backend()) {
                 throw new IllegalArgumentException(operation.name() + ": operands are on "
-                        + operands[0].backend().device() + " and " + operand.backend().device()
+                        + operands[0].backend().device() + " and "
+                        + operand.backend().device()
                         + "; HINT: make them on one device");
             }
         }
-        boolean recording =
-                wanted && operation.differentiable() && ExecutionContext.current().gradientsRecorded();
+        boolean recording = wanted
+                && operation.differentiable()
+                && ExecutionContext.current().gradientsRecorded();
         return mesh == null ? plain(operation, operands, recording) : onMesh(operation, operands, mesh, recording);
     }
 
     private static DeviceMesh oneMesh(Operation operation, @Nullable DeviceMesh mesh, Layout layout) {
         if (mesh != null && !mesh.equals(layout.mesh())) {
-            throw new LayoutException(operation.name(), operation.name() + ": operands lie on two meshes, " + mesh + " and "
-                    + layout.mesh() + "; HINT: put all tensors of a model on one mesh");
+            throw new LayoutException(
+                    operation.name(),
+                    operation.name() + ": operands lie on two meshes, " + mesh + " and " + layout.mesh()
+                            + "; HINT: put all tensors of a model on one mesh");
         }
         return layout.mesh();
     }

@@ -193,8 +193,8 @@ class EagerTensor extends FluentTensor {
     @Override
     public double item() {
         if (shape().elements() != 1) {
-            throw new IllegalStateException("item() of a tensor of shape " + shape() + ": it has "
-                    + shape().elements() + " elements, not one");
+            throw new IllegalStateException(
+                    "item() of a tensor of shape " + shape() + ": it has " + shape().elements() + " elements, not one");
         }
         return toDoubles()[0];
     }
@@ -251,8 +251,9 @@ class EagerTensor extends FluentTensor {
                 case INT32 -> b.getInt();
                 case INT64 -> b.getLong();
                 case BOOL -> b.get();
-                default -> throw new IllegalStateException(
-                        "toLongs() of a tensor of type " + dtype() + "; HINT: cast it to int64 first");
+                default ->
+                    throw new IllegalStateException(
+                            "toLongs() of a tensor of type " + dtype() + "; HINT: cast it to int64 first");
             };
         }
         return result;

@@ -26,9 +26,11 @@ final class GradientLayouts {
             Placement p = layout.placement(a);
             if (p != Placement.Invariant.INSTANCE && !p.isPartialSum()) {
                 String axis = layout.mesh().axis(a).name();
-                throw new LayoutException("backward", "backward(): a loss must be Invariant or a pending sum on every axis,"
-                        + " but on mesh axis '" + axis + "' it is " + p + "; HINT: redistribute(\"" + axis
-                        + "\", Placement.invariant()) first");
+                throw new LayoutException(
+                        "backward",
+                        "backward(): a loss must be Invariant or a pending sum on every axis,"
+                                + " but on mesh axis '" + axis + "' it is " + p + "; HINT: redistribute(\"" + axis
+                                + "\", Placement.invariant()) first");
             }
         }
         NdArray one = NdArray.full(root.backend(), root.dtype(), root.array().shape(), 1);
@@ -40,8 +42,9 @@ final class GradientLayouts {
         Layout layout = root.layoutOrNull();
         if (layout == null) {
             if (gradient.layoutOrNull() != null) {
-                throw new LayoutException("backward", "backward: the tensor is on no mesh, but its gradient is laid out "
-                        + gradient.layoutOrNull());
+                throw new LayoutException(
+                        "backward",
+                        "backward: the tensor is on no mesh, but its gradient is laid out " + gradient.layoutOrNull());
             }
             return gradient;
         }
@@ -59,7 +62,8 @@ final class GradientLayouts {
         Layout has = gradient.layoutOrNull();
         if (wanted == null || has == null || has.equals(wanted)) {
             if ((wanted == null) != (has == null)) {
-                throw new IllegalStateException("a gradient of " + from + " arrives " + has + " where " + wanted + " is due");
+                throw new IllegalStateException(
+                        "a gradient of " + from + " arrives " + has + " where " + wanted + " is due");
             }
             return gradient;
         }
@@ -89,9 +93,12 @@ final class GradientLayouts {
     }
 
     private static LayoutException arrives(String from, Layout has, Layout wanted, int axis) {
-        return new LayoutException(from, from + ": a gradient arrives laid out " + has + " where " + wanted
-                + " is due (mesh axis '" + wanted.mesh().axis(axis).name() + "'); HINT: a custom operation's backward must"
-                + " give gradients laid out as the duals of its operands, or whole");
+        return new LayoutException(
+                from,
+                from + ": a gradient arrives laid out " + has + " where " + wanted
+                        + " is due (mesh axis '" + wanted.mesh().axis(axis).name()
+                        + "'); HINT: a custom operation's backward must"
+                        + " give gradients laid out as the duals of its operands, or whole");
     }
 
     /** Sum of two gradients of one leaf, one of which is pending where the other is complete. */
@@ -108,9 +115,7 @@ final class GradientLayouts {
         EagerTensor left = conform(a, common, "gradient");
         EagerTensor right = conform(b, common, "gradient");
         NdArray sum = NdArray.allocate(a.backend(), a.dtype(), left.array().shape());
-        a.backend()
-                .elementwise()
-                .binary(org.tp4j.tensor.BinaryKernel.ADD, left.local(), right.local(), sum);
+        a.backend().elementwise().binary(org.tp4j.tensor.BinaryKernel.ADD, left.local(), right.local(), sum);
         return EagerTensor.of(sum, a.shape(), common);
     }
 }

@@ -17,7 +17,8 @@ final class Layouts {
         }
         for (int dim : dims) {
             for (int axis : d.layout().cutsOf(dim)) {
-                throw refused(operation, d.layout(), axis, "works on dimension " + dim + " as a whole, which is sharded");
+                throw refused(
+                        operation, d.layout(), axis, "works on dimension " + dim + " as a whole, which is sharded");
             }
         }
     }

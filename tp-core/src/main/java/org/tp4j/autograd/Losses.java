@@ -27,8 +27,9 @@ final class Losses {
 
     private static Tensor counted(Tensor rows, Tensor labels, long ignoreIndex) {
         try (GradMode off = GradMode.noGrad()) {
-            Tensor count =
-                    labels.ne(EagerTensor.number(labels, ignoreIndex)).cast(rows.dtype()).sum();
+            Tensor count = labels.ne(EagerTensor.number(labels, ignoreIndex))
+                    .cast(rows.dtype())
+                    .sum();
             if (count instanceof DTensor d) {
                 Layout whole = d.layout();
                 for (int axis = 0; axis < whole.placements().size(); axis++) {

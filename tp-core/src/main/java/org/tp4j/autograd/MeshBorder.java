@@ -35,8 +35,7 @@ final class MeshBorder {
     static MeshTensor meet(EagerTensor plain, DeviceMesh mesh, String operation, int operand, boolean recording) {
         if (!plain.isNumber()) {
             String module = ExecutionContext.current().modulePath();
-            boolean first =
-                    mesh.cache().put(new Meeting(mesh, module, operation, operand), Boolean.TRUE) == null;
+            boolean first = mesh.cache().put(new Meeting(mesh, module, operation, operand), Boolean.TRUE) == null;
             if (first || CHECK_ALWAYS) {
                 compare(plain, mesh, module, operation, operand);
             }
@@ -53,11 +52,13 @@ final class MeshBorder {
             long[] all = exchange(axis, plain.local(), new long[] {hash(plain.local())});
             for (int r = 1; r < all.length; r++) {
                 if (all[r] != all[0]) {
-                    throw new LayoutException(operation, operation + (module.isEmpty() ? "" : " in module '" + module + "'")
-                            + ": operand " + operand + ", a plain tensor " + plain.dtype() + plain.shape()
-                            + ", counts as Invariant, but ranks 0 and " + r + " of mesh axis '" + axis.name()
-                            + "' hold different data; HINT: feed every rank of '" + axis.name()
-                            + "' the same data, or declare it with DTensors.fromLocal(tensor, mesh, placements)");
+                    throw new LayoutException(
+                            operation,
+                            operation + (module.isEmpty() ? "" : " in module '" + module + "'")
+                                    + ": operand " + operand + ", a plain tensor " + plain.dtype() + plain.shape()
+                                    + ", counts as Invariant, but ranks 0 and " + r + " of mesh axis '" + axis.name()
+                                    + "' hold different data; HINT: feed every rank of '" + axis.name()
+                                    + "' the same data, or declare it with DTensors.fromLocal(tensor, mesh, placements)");
                 }
             }
         }
@@ -114,9 +115,11 @@ final class MeshBorder {
             Placement g = gradient.placement(a);
             boolean fits = p instanceof Shard ? g.equals(p) : g.isWhole() || g.isPartialSum();
             if (!fits || p instanceof Partial pending && !pending.isPartialSum() && tensor.requiresGrad()) {
-                throw new LayoutException("toLocal", "toLocal: on mesh axis '" + layout.mesh().axis(a).name()
-                        + "' the tensor is " + p + ", so its gradient cannot be " + g + "; HINT: it is "
-                        + p.dual() + " in general, or Invariant if every rank goes on identically");
+                throw new LayoutException(
+                        "toLocal",
+                        "toLocal: on mesh axis '" + layout.mesh().axis(a).name()
+                                + "' the tensor is " + p + ", so its gradient cannot be " + g + "; HINT: it is "
+                                + p.dual() + " in general, or Invariant if every rank goes on identically");
             }
         }
         EagerTensor result = new EagerTensor(tensor.array());

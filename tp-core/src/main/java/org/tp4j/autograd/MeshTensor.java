@@ -59,13 +59,16 @@ final class MeshTensor extends EagerTensor implements DTensor {
         for (int a = 0; a < layout.placements().size(); a++) {
             if (layout.placement(a) instanceof Placement.Partial) {
                 String axis = layout.mesh().axis(a).name();
-                throw new LayoutException("item", "item() of a tensor laid out " + layout + ": on mesh axis '" + axis
-                        + "' its value is pending; HINT: redistribute(\"" + axis + "\", Placement.invariant()) first");
+                throw new LayoutException(
+                        "item",
+                        "item() of a tensor laid out " + layout + ": on mesh axis '" + axis
+                                + "' its value is pending; HINT: redistribute(\"" + axis
+                                + "\", Placement.invariant()) first");
             }
         }
         if (array().elements() != 1) {
-            throw new IllegalStateException("item() of a tensor of shape " + global + " of which this rank holds "
-                    + array().shape());
+            throw new IllegalStateException(
+                    "item() of a tensor of shape " + global + " of which this rank holds " + array().shape());
         }
         return super.item();
     }

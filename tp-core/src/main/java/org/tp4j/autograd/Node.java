@@ -16,7 +16,10 @@ abstract class Node {
      * @param leaf the leaf, or null for a step
      * @param layout how the gradient must be laid out, or null on no mesh
      */
-    record Edge(@Nullable Node node, @Nullable EagerTensor leaf, @Nullable Layout layout) {
+    record Edge(
+            @Nullable Node node,
+            @Nullable EagerTensor leaf,
+            @Nullable Layout layout) {
         /** The way back to {@code tensor}, used as it is laid out. */
         static Edge to(EagerTensor tensor) {
             return to(tensor, tensor.layoutOrNull());

@@ -33,8 +33,10 @@ final class Redistribution {
         if (recording) {
             for (Step step : steps) {
                 if (!step.transition().carriesGradient()) {
-                    throw new LayoutException("redistribute", "redistribute from " + tensor.layout() + " to " + target
-                            + ": a pending reduction other than a sum carries no gradient; HINT: detach() the tensor first");
+                    throw new LayoutException(
+                            "redistribute",
+                            "redistribute from " + tensor.layout() + " to " + target
+                                    + ": a pending reduction other than a sum carries no gradient; HINT: detach() the tensor first");
                 }
             }
             result.computedBy(new Back(steps, tensor, global));
@@ -83,7 +85,8 @@ final class Redistribution {
             this.steps = new ArrayList<>(forward.size());
             for (int i = forward.size() - 1; i >= 0; i--) {
                 Step step = forward.get(i);
-                steps.add(new Step(step.axis(), step.after().dual(), step.before().dual()));
+                steps.add(
+                        new Step(step.axis(), step.after().dual(), step.before().dual()));
             }
         }
 

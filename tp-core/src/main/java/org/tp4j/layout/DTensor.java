@@ -27,8 +27,9 @@ public interface DTensor extends Tensor {
     /** As {@link #redistribute(Placement...)} changing one axis alone. */
     default DTensor redistribute(String axis, Placement placement) {
         return redistribute(layout().with(
-                layout().mesh().axisIndex(axis),
-                Layout.of(layout().mesh().slice(axis), shape().dims(), placement).placement(0)));
+                        layout().mesh().axisIndex(axis),
+                        Layout.of(layout().mesh().slice(axis), shape().dims(), placement)
+                                .placement(0)));
     }
 
     /** The whole value on every rank as a plain tensor (Invariant on every axis). */

@@ -46,8 +46,9 @@ public final class Layout {
     /** As {@link #of(DeviceMesh, int, Placement...)}. */
     public static Layout of(DeviceMesh mesh, int dims, List<? extends Placement> placements) {
         if (placements.size() != mesh.axisCount()) {
-            throw new IllegalArgumentException("mesh " + mesh + " has " + mesh.axisCount() + " axes, but "
-                    + placements.size() + " placements are given: " + placements + "; HINT: one placement for each axis");
+            throw new IllegalArgumentException(
+                    "mesh " + mesh + " has " + mesh.axisCount() + " axes, but " + placements.size()
+                            + " placements are given: " + placements + "; HINT: one placement for each axis");
         }
         Placement[] normalized = new Placement[placements.size()];
         int[] order = new int[placements.size()];
@@ -57,7 +58,8 @@ public final class Layout {
             if (p instanceof Placement.Shard s) {
                 if (s.dim() < -dims || s.dim() >= dims) {
                     throw new IllegalArgumentException("Shard(" + s.dim() + ") on mesh axis '"
-                            + mesh.axis(a).name() + "': a tensor of " + dims + " dimensions has no dimension " + s.dim());
+                            + mesh.axis(a).name() + "': a tensor of " + dims + " dimensions has no dimension "
+                            + s.dim());
                 }
                 p = s.dim() < 0 ? new Placement.Shard(s.dim() + dims, s.unit()) : s;
                 order[shards++] = a;
@@ -72,8 +74,7 @@ public final class Layout {
      *
      * @param cutOrder axes by number, an outer cut before an inner one; axes without a shard are passed over
      */
-    public static Layout of(
-            DeviceMesh mesh, int dims, List<? extends Placement> placements, List<Integer> cutOrder) {
+    public static Layout of(DeviceMesh mesh, int dims, List<? extends Placement> placements, List<Integer> cutOrder) {
         Layout plain = of(mesh, dims, placements);
         int[] order = cutOrder.stream()
                 .filter(a -> plain.placements[a] instanceof Placement.Shard)
@@ -94,8 +95,10 @@ public final class Layout {
             return order;
         }
         Integer[] boxed = Arrays.stream(order).boxed().toArray(Integer[]::new);
-        Arrays.sort(boxed, (a, b) -> Integer.compare(
-                ((Placement.Shard) placements[a]).dim(), ((Placement.Shard) placements[b]).dim()));
+        Arrays.sort(
+                boxed,
+                (a, b) -> Integer.compare(
+                        ((Placement.Shard) placements[a]).dim(), ((Placement.Shard) placements[b]).dim()));
         return Arrays.stream(boxed).mapToInt(Integer::intValue).toArray();
     }
 
@@ -231,8 +234,8 @@ public final class Layout {
             Placement.Shard s = (Placement.Shard) placements[axis];
             long n = local[s.dim()];
             if (n % s.unit() != 0) {
-                throw new IllegalArgumentException("dimension " + s.dim() + " of shape " + global + " has pieces of " + n
-                        + " elements, which are not whole units of " + s.unit() + " for " + s);
+                throw new IllegalArgumentException("dimension " + s.dim() + " of shape " + global + " has pieces of "
+                        + n + " elements, which are not whole units of " + s.unit() + " for " + s);
             }
             int p = mesh.axis(axis).size();
             offsets[s.dim()] += s.begin(n, coordinates[axis], p);
@@ -261,11 +264,16 @@ public final class Layout {
     public String toString() {
         StringBuilder text = new StringBuilder("[");
         for (int a = 0; a < placements.length; a++) {
-            text.append(a == 0 ? "" : ", ").append(mesh.axis(a).name()).append(": ").append(placements[a]);
+            text.append(a == 0 ? "" : ", ")
+                    .append(mesh.axis(a).name())
+                    .append(": ")
+                    .append(placements[a]);
         }
         if (!Arrays.equals(cuts, canonicalDefault())) {
             text.append("; cut in the order ")
-                    .append(Arrays.stream(cuts).mapToObj(a -> mesh.axis(a).name()).collect(Collectors.joining(", ")));
+                    .append(Arrays.stream(cuts)
+                            .mapToObj(a -> mesh.axis(a).name())
+                            .collect(Collectors.joining(", ")));
         }
         return text.append("]").toString();
     }

@@ -41,8 +41,10 @@ public final class RedistributePlan {
      */
     public static List<Step> steps(Layout from, Layout to, int dims) {
         if (!from.mesh().equals(to.mesh())) {
-            throw new LayoutException("redistribute", "redistribute: from " + from + " on mesh " + from.mesh() + " to "
-                    + to + " on mesh " + to.mesh() + ": the meshes differ; HINT: redistribute within one mesh");
+            throw new LayoutException(
+                    "redistribute",
+                    "redistribute: from " + from + " on mesh " + from.mesh() + " to " + to + " on mesh " + to.mesh()
+                            + ": the meshes differ; HINT: redistribute within one mesh");
         }
         RedistributePlan plan = new RedistributePlan(from, to);
         if (!from.equals(to)) {

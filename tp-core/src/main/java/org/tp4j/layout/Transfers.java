@@ -35,8 +35,8 @@ public final class Transfers {
             case ALL_REDUCE -> allReduce(local, group, ((Partial) row.from()).op());
             case ALL_GATHER -> allGather(local, (Shard) row.from(), uncut(step.before(), step.axis(), global), group);
             case REDUCE_SCATTER -> reduceScatter(local, (Shard) row.to(), group, ((Partial) row.from()).op());
-            case ALL_TO_ALL -> allToAll(
-                    local, (Shard) row.from(), (Shard) row.to(), uncut(step.before(), step.axis(), global), group);
+            case ALL_TO_ALL ->
+                allToAll(local, (Shard) row.from(), (Shard) row.to(), uncut(step.before(), step.axis(), global), group);
             case SLICE -> {
                 Shard to = (Shard) row.to();
                 long n = local.shape().size(to.dim());
@@ -66,8 +66,10 @@ public final class Transfers {
 
     private static void checkUnits(long n, Shard shard, Shape global) {
         if (n % shard.unit() != 0) {
-            throw new LayoutException("redistribute", "redistribute: " + n + " elements along dimension " + shard.dim()
-                    + " of shape " + global + " are not whole units for " + shard);
+            throw new LayoutException(
+                    "redistribute",
+                    "redistribute: " + n + " elements along dimension " + shard.dim() + " of shape " + global
+                            + " are not whole units for " + shard);
         }
     }
 

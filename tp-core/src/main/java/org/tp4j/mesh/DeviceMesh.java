@@ -62,7 +62,8 @@ public final class DeviceMesh {
         Set<String> names = new HashSet<>();
         for (Map.Entry<String, Integer> axis : axes) {
             if (axis.getValue() < 1 || axis.getKey().isEmpty() || !names.add(axis.getKey())) {
-                throw new IllegalArgumentException("mesh axes need distinct names and sizes of at least 1, were " + axes);
+                throw new IllegalArgumentException(
+                        "mesh axes need distinct names and sizes of at least 1, were " + axes);
             }
             product *= axis.getValue();
         }
@@ -79,7 +80,8 @@ public final class DeviceMesh {
             int color = base.rank() - coordinate * inner;
             made.add(new Axis(axis.getKey(), base.split(axis.getKey(), color, coordinate)));
         }
-        return new DeviceMesh(backend, made, new Grid(base, List.copyOf(made), new LinkedHashMap<>(), new ConcurrentHashMap<>()));
+        return new DeviceMesh(
+                backend, made, new Grid(base, List.copyOf(made), new LinkedHashMap<>(), new ConcurrentHashMap<>()));
     }
 
     /** The backend that holds this rank's part of tensors. */

@@ -25,14 +25,18 @@ public record Extremum(boolean largest, Reduced reduction) implements Operation 
             throw new IllegalArgumentException(name() + " of " + in[0] + "; HINT: cast it to int64 first");
         }
         if (reduction.count(in[0].shape()) == 0) {
-            throw new IllegalArgumentException(name() + " over no elements: " + in[0] + ", dimensions " + reduction.dims());
+            throw new IllegalArgumentException(
+                    name() + " over no elements: " + in[0] + ", dimensions " + reduction.dims());
         }
         return new TensorSpec(in[0].dtype(), reduction.shape(in[0].shape()));
     }
 
     @Override
     public ShardingRule rule(TensorSpec[] in, TensorSpec[] out) {
-        return reduction.rule(in).contraction(largest ? ReduceOp.MAX : ReduceOp.MIN).build();
+        return reduction
+                .rule(in)
+                .contraction(largest ? ReduceOp.MAX : ReduceOp.MIN)
+                .build();
     }
 
     @Override

@@ -18,8 +18,8 @@ public record Gated(Activation activation) implements Operation {
     @Override
     public TensorSpec infer(TensorSpec... in) {
         if (!in[0].equals(in[1]) || !in[0].dtype().isFloating()) {
-            throw new IllegalArgumentException(
-                    name() + " needs two float tensors of one shape and type, found gate " + in[0] + " and up " + in[1]);
+            throw new IllegalArgumentException(name() + " needs two float tensors of one shape and type, found gate "
+                    + in[0] + " and up " + in[1]);
         }
         return in[0];
     }

@@ -165,7 +165,8 @@ public final class LabelRule implements ShardingRule {
                 sharded = i;
             } else if (operands[i].placement() instanceof Partial p) {
                 if (p.op() != ReduceOp.SUM) {
-                    throw new Refusal("a " + p + " is a statistic, which passes no operation", i, Placement.invariant());
+                    throw new Refusal(
+                            "a " + p + " is a statistic, which passes no operation", i, Placement.invariant());
                 }
                 pending = i;
             }
@@ -187,7 +188,9 @@ public final class LabelRule implements ShardingRule {
         int label = inLabels[first][shard.dim()];
         long size = sizeOf(label);
         if (blocked.get(label)) {
-            throw new Refusal("it works on dimension " + shard.dim() + " as a whole, which is sharded", first,
+            throw new Refusal(
+                    "it works on dimension " + shard.dim() + " as a whole, which is sharded",
+                    first,
                     operands[first].needsGradient() ? Placement.replicate() : Placement.invariant());
         }
         Placement[] inputs = new Placement[operands.length];
@@ -200,7 +203,9 @@ public final class LabelRule implements ShardingRule {
             outputs[o] = at >= 0 ? new Shard(at, shard.unit()) : new Partial(contraction);
         }
         if (contraction != ReduceOp.SUM && outputs[0] instanceof Partial && operands[first].needsGradient()) {
-            throw new Refusal("the " + outputs[0] + " over a sharded dimension carries no gradient", first,
+            throw new Refusal(
+                    "the " + outputs[0] + " over a sharded dimension carries no gradient",
+                    first,
                     Placement.replicate());
         }
         return new Decision(inputs, outputs);
@@ -212,24 +217,29 @@ public final class LabelRule implements ShardingRule {
         long unit = model.unit();
         if (operand.placement() instanceof Shard s) {
             if (inLabels[i][s.dim()] != label) {
-                throw new Refusal("operands are cut along dimensions that do not belong together", i,
-                        mendFor(i, label, unit));
+                throw new Refusal(
+                        "operands are cut along dimensions that do not belong together", i, mendFor(i, label, unit));
             }
             long mine = in[i].shape().size(s.dim());
             if (mine != size || !sameCut(axis, operand, s, model, size)) {
-                throw new Refusal("operands are cut differently: " + operands[first].placement() + " of " + size
-                        + " elements and " + s + " of " + mine + " elements", i, mendFor(i, label, unit));
+                throw new Refusal(
+                        "operands are cut differently: " + operands[first].placement() + " of " + size
+                                + " elements and " + s + " of " + mine + " elements",
+                        i,
+                        mendFor(i, label, unit));
             }
             return s;
         }
         if (!operand.replicable()) {
-            throw new Refusal("Invariant does not mix with Shard: its gradient would be incomplete", i,
-                    mendFor(i, label, unit));
+            throw new Refusal(
+                    "Invariant does not mix with Shard: its gradient would be incomplete", i, mendFor(i, label, unit));
         }
         int dim = indexOf(inLabels[i], label);
         if (dim >= 0 && in[i].shape().size(dim) == size) {
             if (operand.needsGradient() || unsliceable.get(i)) {
-                throw new Refusal("dimension " + dim + " of operand " + i + " is whole where another's is sharded", i,
+                throw new Refusal(
+                        "dimension " + dim + " of operand " + i + " is whole where another's is sharded",
+                        i,
                         new Shard(dim, unit));
             }
             return new Shard(dim, unit);
@@ -274,8 +284,8 @@ public final class LabelRule implements ShardingRule {
             Operand operand = operands[i];
             boolean isPending = operand.placement() instanceof Partial;
             if (isPending && !linear.get(i)) {
-                throw new Refusal("it is not linear in operand " + i + ", which is a pending sum", i,
-                        Placement.invariant());
+                throw new Refusal(
+                        "it is not linear in operand " + i + ", which is a pending sum", i, Placement.invariant());
             }
             if (additive && linear.get(i)) {
                 inputs[i] = Placement.partial();
@@ -303,7 +313,9 @@ public final class LabelRule implements ShardingRule {
         Placement[] inputs = new Placement[operands.length];
         for (int i = 0; i < operands.length; i++) {
             if (!invariant && !operands[i].replicable()) {
-                throw new Refusal("Invariant does not mix with Replicate: its gradient would be incomplete", i,
+                throw new Refusal(
+                        "Invariant does not mix with Replicate: its gradient would be incomplete",
+                        i,
                         Placement.replicate());
             }
             inputs[i] = common;

@@ -25,7 +25,8 @@ public record LayerNorm(double eps, boolean affine) implements Operation {
 
     /** Checks that x has rows and the parameters, if any, their length and type. */
     static void check(String name, TensorSpec... in) {
-        boolean fits = in[0].dtype().isFloating() && in[0].dims() >= 1 && in[0].shape().size(-1) > 0;
+        boolean fits =
+                in[0].dtype().isFloating() && in[0].dims() >= 1 && in[0].shape().size(-1) > 0;
         for (int i = 1; fits && i < in.length; i++) {
             fits = in[i].dtype() == in[0].dtype()
                     && in[i].dims() == 1
@@ -52,7 +53,10 @@ public record LayerNorm(double eps, boolean affine) implements Operation {
             rule.input(i, last);
         }
         int[] rows = LabelRule.ascending(0, last);
-        return rule.output(LabelRule.ascending(0, last + 1)).output(rows).output(rows).build();
+        return rule.output(LabelRule.ascending(0, last + 1))
+                .output(rows)
+                .output(rows)
+                .build();
     }
 
     @Override
@@ -77,8 +81,7 @@ public record LayerNorm(double eps, boolean affine) implements Operation {
     @Override
     public void backward(BackwardContext c, Tensor g) {
         if (affine) {
-            Tensor[] all = c.runAll(
-                    new Gradient(true), c.input(0), c.output(1), c.output(2), g, c.input(1));
+            Tensor[] all = c.runAll(new Gradient(true), c.input(0), c.output(1), c.output(2), g, c.input(1));
             c.give(0, all[0]);
             c.give(1, all[1]);
             c.give(2, all[2]);

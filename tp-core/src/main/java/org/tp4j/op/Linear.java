@@ -45,8 +45,7 @@ public record Linear() implements Operation {
         NdArray out = context.allocate(0);
         int k = Matrices.columns(in[0]);
         int n = Matrices.columns(out);
-        out.backend().gemm().gemm(
-                false, true, Matrices.rows(in[0]), n, k, 1, in[0], 0, in[1], 0, 0, out, 0, 1);
+        out.backend().gemm().gemm(false, true, Matrices.rows(in[0]), n, k, 1, in[0], 0, in[1], 0, 0, out, 0, 1);
         return out;
     }
 
@@ -69,7 +68,8 @@ public record Linear() implements Operation {
 
         @Override
         public TensorSpec infer(TensorSpec... in) {
-            return new TensorSpec(in[0].dtype(), in[0].shape().with(-1, in[1].shape().size(1)));
+            return new TensorSpec(
+                    in[0].dtype(), in[0].shape().with(-1, in[1].shape().size(1)));
         }
 
         @Override
@@ -91,8 +91,7 @@ public record Linear() implements Operation {
             NdArray out = context.allocate(0);
             int n = Matrices.columns(in[0]);
             int k = Matrices.columns(out);
-            out.backend().gemm().gemm(
-                    false, false, Matrices.rows(in[0]), k, n, 1, in[0], 0, in[1], 0, 0, out, 0, 1);
+            out.backend().gemm().gemm(false, false, Matrices.rows(in[0]), k, n, 1, in[0], 0, in[1], 0, 0, out, 0, 1);
             return out;
         }
     }
@@ -107,7 +106,8 @@ public record Linear() implements Operation {
         @Override
         public TensorSpec infer(TensorSpec... in) {
             return new TensorSpec(
-                    in[0].dtype(), Shape.of(in[0].shape().size(-1), in[1].shape().size(-1)));
+                    in[0].dtype(),
+                    Shape.of(in[0].shape().size(-1), in[1].shape().size(-1)));
         }
 
         @Override
@@ -129,8 +129,7 @@ public record Linear() implements Operation {
             NdArray out = context.allocate(0);
             int n = Matrices.columns(in[0]);
             int k = Matrices.columns(in[1]);
-            out.backend().gemm().gemm(
-                    true, false, n, k, Matrices.rows(in[0]), 1, in[0], 0, in[1], 0, 0, out, 0, 1);
+            out.backend().gemm().gemm(true, false, n, k, Matrices.rows(in[0]), 1, in[0], 0, in[1], 0, 0, out, 0, 1);
             return out;
         }
     }

@@ -75,16 +75,19 @@ public record MatMul(boolean transposeA, boolean transposeB) implements Operatio
         int k = Matrices.size(a.shape().size(transposeA ? -2 : -1));
         int count = Matrices.size(batch.elements());
         if (!transposeA && batch(b.shape()).elements() == 1 && batch(a.shape()).elements() == count) {
-            out.backend().gemm().gemm( // the batch is just more rows
-                    false, transposeB, Matrices.size((long) count * m), n, k, 1, a, 0, b, 0, 0, out, 0, 1);
+            out.backend()
+                    .gemm()
+                    .gemm( // the batch is just more rows
+                            false, transposeB, Matrices.size((long) count * m), n, k, 1, a, 0, b, 0, 0, out, 0, 1);
             return out;
         }
         a = spread(a, batch);
         b = spread(b, batch);
         long strideA = batch(a.shape()).elements() == 1 ? 0 : (long) m * k;
         long strideB = batch(b.shape()).elements() == 1 ? 0 : (long) k * n;
-        out.backend().gemm().gemm(
-                transposeA, transposeB, m, n, k, 1, a, strideA, b, strideB, 0, out, (long) m * n, count);
+        out.backend()
+                .gemm()
+                .gemm(transposeA, transposeB, m, n, k, 1, a, strideA, b, strideB, 0, out, (long) m * n, count);
         return out;
     }
 
@@ -127,9 +130,7 @@ public record MatMul(boolean transposeA, boolean transposeB) implements Operatio
 
     private Tensor second(BackwardContext c, Tensor a, Tensor b, Tensor g) {
         if (!transposeA && b.shape().dims() == 2 && a.shape().dims() > 2) { // sums over the batch within the product
-            return transposeB
-                    ? c.run(new Linear.WeightGradient(), g, a)
-                    : c.run(new Linear.WeightGradient(), a, g);
+            return transposeB ? c.run(new Linear.WeightGradient(), g, a) : c.run(new Linear.WeightGradient(), a, g);
         }
         Tensor db = transposeB ? g.matmul(a, true, transposeA) : a.matmul(g, !transposeA, false);
         return Broadcasting.sumTo(db, b.shape());

@@ -23,13 +23,15 @@ public record Pad(int dim, long before, long after, double value) implements Ope
         if (before < 0 || after < 0) {
             throw new IllegalArgumentException("pad by " + before + " and " + after + ": must not be negative");
         }
-        return new TensorSpec(in[0].dtype(), in[0].shape().with(dim, in[0].shape().size(dim) + before + after));
+        return new TensorSpec(
+                in[0].dtype(), in[0].shape().with(dim, in[0].shape().size(dim) + before + after));
     }
 
     @Override
     public ShardingRule rule(TensorSpec[] in, TensorSpec[] out) {
         int[] labels = LabelRule.ascending(0, in[0].dims());
-        LabelRule.Builder rule = LabelRule.of(in).input(0, labels).output(labels).block(dim);
+        LabelRule.Builder rule =
+                LabelRule.of(in).input(0, labels).output(labels).block(dim);
         return (value == 0 ? rule.linearIn(0) : rule).build();
     }
 

@@ -29,8 +29,8 @@ public record Permute(List<Integer> order) implements Operation {
             sizes[d] = shape.size(from);
         }
         if (!fits) {
-            throw new IllegalArgumentException("permute of " + shape + " by " + order
-                    + ": HINT: each of its " + shape.dims() + " dimensions must be named once");
+            throw new IllegalArgumentException("permute of " + shape + " by " + order + ": HINT: each of its "
+                    + shape.dims() + " dimensions must be named once");
         }
         return new TensorSpec(in[0].dtype(), Shape.of(sizes));
     }

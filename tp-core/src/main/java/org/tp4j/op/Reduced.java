@@ -14,7 +14,8 @@ public record Reduced(boolean keepDims, List<Integer> dims) {
     public static Reduced of(Shape shape, boolean keepDims, int... dims) {
         if (dims.length == 0) {
             return new Reduced(
-                    keepDims, java.util.stream.IntStream.range(0, shape.dims()).boxed().toList());
+                    keepDims,
+                    java.util.stream.IntStream.range(0, shape.dims()).boxed().toList());
         }
         List<Integer> sorted = java.util.Arrays.stream(dims)
                 .map(shape::normalize)

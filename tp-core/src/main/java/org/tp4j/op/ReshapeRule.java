@@ -91,8 +91,11 @@ final class ReshapeRule implements ShardingRule {
     private Shard carry(int axis, Operand operand, Shard s) {
         int to = outLeading[s.dim()];
         if (to < 0) {
-            throw new Refusal("from " + in + " to " + out + " it merges dimension " + s.dim()
-                    + ", which is sharded, into an outer one", 0, Placement.replicate());
+            throw new Refusal(
+                    "from " + in + " to " + out + " it merges dimension " + s.dim()
+                            + ", which is sharded, into an outer one",
+                    0,
+                    Placement.replicate());
         }
         long elements = s.unit() * inRest[s.dim()];
         if (elements % outRest[s.dim()] == 0 && elements >= outRest[s.dim()]) {
@@ -105,9 +108,11 @@ final class ReshapeRule implements ShardingRule {
                     == new Shard(to, 1).begin(out.size(to), r, ranks) * outRest[s.dim()];
         }
         if (!whole) {
-            throw new Refusal("from " + in + " to " + out + " the cut of dimension " + s.dim() + " (" + in.size(s.dim())
-                    + " elements over " + ranks + " ranks) does not fall on whole units of " + outRest[s.dim()]
-                    + " elements; HINT: shard it in units of " + outRest[s.dim()], 0,
+            throw new Refusal(
+                    "from " + in + " to " + out + " the cut of dimension " + s.dim() + " (" + in.size(s.dim())
+                            + " elements over " + ranks + " ranks) does not fall on whole units of " + outRest[s.dim()]
+                            + " elements; HINT: shard it in units of " + outRest[s.dim()],
+                    0,
                     new Shard(s.dim(), outRest[s.dim()]));
         }
         return new Shard(to, 1);

@@ -21,7 +21,8 @@ public record RmsNorm(double eps, boolean affine) implements Operation {
     public TensorSpec[] inferAll(TensorSpec... in) {
         LayerNorm.check(name(), in);
         return new TensorSpec[] {
-            in[0], new TensorSpec(LayerNorm.statistics(in[0].dtype()), in[0].shape().without(-1))
+            in[0],
+            new TensorSpec(LayerNorm.statistics(in[0].dtype()), in[0].shape().without(-1))
         };
     }
 

@@ -21,8 +21,8 @@ public record Slice(int dim, long from, long to) implements Operation {
     public TensorSpec infer(TensorSpec... in) {
         long n = in[0].shape().size(dim);
         if (from < 0 || to < from || to > n) {
-            throw new IllegalArgumentException(
-                    "slice [" + from + ", " + to + ") of dimension " + dim + " of " + in[0] + ": it has " + n + " elements");
+            throw new IllegalArgumentException("slice [" + from + ", " + to + ") of dimension " + dim + " of " + in[0]
+                    + ": it has " + n + " elements");
         }
         return new TensorSpec(in[0].dtype(), in[0].shape().with(dim, to - from));
     }
@@ -30,7 +30,12 @@ public record Slice(int dim, long from, long to) implements Operation {
     @Override
     public ShardingRule rule(TensorSpec[] in, TensorSpec[] out) {
         int[] labels = LabelRule.ascending(0, in[0].dims());
-        return LabelRule.of(in).input(0, labels).output(labels).block(dim).linearIn(0).build();
+        return LabelRule.of(in)
+                .input(0, labels)
+                .output(labels)
+                .block(dim)
+                .linearIn(0)
+                .build();
     }
 
     @Override

@@ -96,7 +96,10 @@ public record Unary(UnaryKernel kernel, double a, double b) implements Operation
             case SHIFT -> g;
             case ABS -> {
                 Tensor zero = c.number(0);
-                Tensor sign = c.input(0).gt(zero).cast(g.dtype()).sub(c.input(0).lt(zero).cast(g.dtype()));
+                Tensor sign = c.input(0)
+                        .gt(zero)
+                        .cast(g.dtype())
+                        .sub(c.input(0).lt(zero).cast(g.dtype()));
                 yield g.mul(sign);
             }
             case EXP -> g.mul(c.output(0));
@@ -107,7 +110,8 @@ public record Unary(UnaryKernel kernel, double a, double b) implements Operation
             case RECIPROCAL -> g.mul(c.output(0).square().neg());
             case CLAMP -> {
                 Tensor x = c.input(0);
-                Tensor inside = x.ge(c.number(a)).cast(g.dtype()).mul(x.le(c.number(b)).cast(g.dtype()));
+                Tensor inside =
+                        x.ge(c.number(a)).cast(g.dtype()).mul(x.le(c.number(b)).cast(g.dtype()));
                 yield g.mul(inside);
             }
             case RELU -> c.run(new Binary(BinaryKernel.RELU_GRAD), c.input(0), g);

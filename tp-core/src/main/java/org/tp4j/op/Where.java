@@ -14,10 +14,11 @@ public record Where() implements Operation {
     @Override
     public TensorSpec infer(TensorSpec... in) {
         if (in[0].dtype() != DType.BOOL || in[1].dtype() != in[2].dtype()) {
-            throw new IllegalArgumentException(
-                    "where needs a bool condition and two tensors of one type, found " + in[0] + ", " + in[1] + ", " + in[2]);
+            throw new IllegalArgumentException("where needs a bool condition and two tensors of one type, found "
+                    + in[0] + ", " + in[1] + ", " + in[2]);
         }
-        return new TensorSpec(in[1].dtype(), in[0].shape().broadcast(in[1].shape()).broadcast(in[2].shape()));
+        return new TensorSpec(
+                in[1].dtype(), in[0].shape().broadcast(in[1].shape()).broadcast(in[2].shape()));
     }
 
     @Override

@@ -1,0 +1,114 @@
+package org.tp4j.nn;
+
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.tensor.Activation;
+import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.Tensor;
+
+/**
+ * Y = X Wᵀ + b.
+ *
+ * <table>
+ * <caption>Tensors</caption>
+ * <tr><th>tensor</th><th>shape</th></tr>
+ * <tr><td>X</td><td>[..., in]</td></tr>
+ * <tr><td>weight</td><td>[out, in], as PyTorch and Hugging Face store it</td></tr>
+ * <tr><td>bias</td><td>[out]</td></tr>
+ * <tr><td>Y</td><td>[..., out]</td></tr>
+ * </table>
+ *
+ * <p>Backward: dX = dY W, dW = dYᵀ X, db = Σ dY. The product is what a parallel style redistributes; the bias is added
+ * after that, once. Initial values are uniform within ±1/sqrt(in), as in PyTorch.
+ */
+public class Linear extends Module {
+    private final long in;
+    private final long out;
+    private final Parameter weight;
+    private final @Nullable Parameter bias;
+    private UnaryOperator<Tensor> settle = UnaryOperator.identity();
+    private boolean skipBiasAdd;
+
+    /** A layer with initial values as in PyTorch. */
+    public Linear(long in, long out, boolean bias) {
+        this(in, out, bias, Initializer.kaimingUniform(1 / Math.sqrt(3)));
+    }
+
+    /** A layer whose weight is initialized so; the bias is uniform within ±1/sqrt(in). */
+    public Linear(long in, long out, boolean bias, Initializer initializer) {
+        this.in = in;
+        this.out = out;
+        this.weight = parameter(new Parameter("weight", Shape.of(out, in), initializer));
+        double bound = 1 / Math.sqrt(Math.max(1, in));
+        this.bias = bias ? parameter(new Parameter("bias", Shape.of(out), Initializer.uniform(-bound, bound))) : null;
+    }
+
+    /** A layer without bias whose weight is another module's (tied). */
+    public Linear(Parameter shared) {
+        this.in = shared.shape().size(1);
+        this.out = shared.shape().size(0);
+        this.weight = tie("weight", shared);
+        this.bias = null;
+    }
+
+    /** Size of an input row. */
+    public final long in() {
+        return in;
+    }
+
+    /** Size of an output row. */
+    public final long out() {
+        return out;
+    }
+
+    /** The weight, [out, in]. */
+    public final Parameter weight() {
+        return weight;
+    }
+
+    /** The bias, [out], or null. */
+    public final @Nullable Parameter bias() {
+        return bias;
+    }
+
+    /**
+     * Sets what is done to the product X Wᵀ before the bias is added: where a parallel style puts its reduction.
+     *
+     * @param step from the product to what the bias is added to
+     */
+    public final void settleProduct(UnaryOperator<Tensor> step) {
+        settle = step;
+    }
+
+    /** Leaves the bias to the caller, who may fuse it with what follows: {@link #apply} gives X Wᵀ alone. */
+    public final void skipBiasAdd(boolean skip) {
+        skipBiasAdd = skip;
+    }
+
+    private Tensor product(Tensor x) {
+        return settle.apply(x.linear(weight.tensor(), null));
+    }
+
+    @Override
+    protected Tensor forward(Tensor x) {
+        Tensor product = product(x);
+        return bias == null || skipBiasAdd ? product : product.add(bias.tensor());
+    }
+
+    /** activation(X Wᵀ + b), bias and activation in one pass. */
+    public final Tensor applyActivated(Tensor x, Activation activation) {
+        return call(x, input -> {
+            Tensor product = product(input);
+            return bias == null ? activate(product, activation) : product.biasActivation(bias.tensor(), activation);
+        });
+    }
+
+    private static Tensor activate(Tensor x, Activation activation) {
+        return switch (activation) {
+            case RELU -> x.relu();
+            case GELU -> x.gelu();
+            case GELU_TANH -> x.geluTanh();
+            case SILU -> x.silu();
+        };
+    }
+}

@@ -1,0 +1,83 @@
+package org.tp4j.parallel;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.layout.Placement;
+import org.tp4j.nn.Embedding;
+import org.tp4j.nn.Linear;
+import org.tp4j.nn.Module;
+
+/**
+ * Splits the output features: Y = [X W_0ᵀ | X W_1ᵀ | ...] (Shoeybi et al., arXiv 1909.08053, section 3). On rank i of p:
+ *
+ * <table>
+ * <caption>Tensors of a linear layer [out, in]</caption>
+ * <tr><th>tensor</th><th>placement</th><th>local shape</th></tr>
+ * <tr><td>X [..., in]</td><td>whatever it is → Replicate</td><td>[..., in]</td></tr>
+ * <tr><td>weight [out, in]</td><td>Shard(0)</td><td>[out/p, in]</td></tr>
+ * <tr><td>bias [out]</td><td>Shard(0)</td><td>[out/p]</td></tr>
+ * <tr><td>Y [..., out]</td><td>Shard(-1), or {@code output}</td><td>[..., out/p]</td></tr>
+ * </table>
+ *
+ * <p>Collectives: forward none if X is Invariant, an all-gather of X if it is sharded along the sequence; backward an
+ * all-reduce (or reduce-scatter) of dX, which runs under the product dW. An embedding is split along the row's features.
+ *
+ * @param input how a plain input is meant to lie along the axis
+ * @param output what the result is redistributed to, or null to leave it Shard(-1)
+ * @param localOutput whether the result is handed out as this rank's plain tensor
+ * @param unit features that stay together, such as a head's
+ */
+public record ColwiseParallel(Placement input, @Nullable Placement output, boolean localOutput, long unit)
+        implements ParallelStyle {
+    /** Plain inputs are Invariant, the result stays Shard(-1). */
+    public ColwiseParallel() {
+        this(Placement.invariant(), null, false, 1);
+    }
+
+    /** The same with another declaration of plain inputs. */
+    public ColwiseParallel withInput(Placement declared) {
+        return new ColwiseParallel(declared, output, localOutput, unit);
+    }
+
+    /** The same with the result redistributed; Invariant gathers it. */
+    public ColwiseParallel withOutput(Placement wanted) {
+        return new ColwiseParallel(input, wanted, localOutput, unit);
+    }
+
+    /** The same handing out plain tensors. */
+    public ColwiseParallel withLocalOutput() {
+        return new ColwiseParallel(input, output, true, unit);
+    }
+
+    /** The same with features that stay together. */
+    public ColwiseParallel withUnit(long together) {
+        return new ColwiseParallel(input, output, localOutput, together);
+    }
+
+    @Override
+    public List<String> problems(String path, Module module, int ranks) {
+        List<String> problems = Styles.linearOrEmbedding(this, path, module);
+        if (module instanceof Linear linear) {
+            problems.addAll(Styles.unitProblem(path, "the output", linear.out(), unit, ranks));
+        } else if (module instanceof Embedding embedding) {
+            problems.addAll(
+                    Styles.unitProblem(path, "a row", embedding.weight().shape().size(1), unit, ranks));
+        }
+        return problems;
+    }
+
+    @Override
+    public Map<String, Placement> placements(Module module) {
+        return module instanceof Embedding
+                ? Map.of("weight", new Placement.Shard(1, unit))
+                : Map.of("weight", new Placement.Shard(0, unit), "bias", new Placement.Shard(0, unit));
+    }
+
+    @Override
+    public void install(Module module, MeshAxis axis) {
+        boolean ids = module instanceof Embedding;
+        module.addInputHook(x -> axis.bring(x, input, ids ? Placement.invariant() : Placement.replicate()));
+        module.addOutputHook(y -> Styles.finish(y, axis, output, localOutput));
+    }
+}

@@ -1,0 +1,79 @@
+package org.tp4j.parallel;
+
+import org.tp4j.autograd.DTensors;
+import org.tp4j.layout.DTensor;
+import org.tp4j.layout.Layout;
+import org.tp4j.layout.Placement;
+import org.tp4j.mesh.DeviceMesh;
+import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.Tensor;
+
+/**
+ * The axis of a mesh that a style works along; on the others tensors stay as they are.
+ *
+ * @param mesh the mesh
+ * @param name the axis
+ */
+public record MeshAxis(DeviceMesh mesh, String name) {
+    /** Checks that the mesh has the axis. */
+    public MeshAxis {
+        mesh.axisIndex(name);
+    }
+
+    /**
+     * The only axis of a mesh.
+     *
+     * @throws IllegalArgumentException if it has several, naming them
+     */
+    public static MeshAxis only(DeviceMesh mesh) {
+        if (mesh.axisCount() != 1) {
+            throw new IllegalArgumentException(
+                    "mesh " + mesh + " has " + mesh.axisCount() + " axes; HINT: name the one to split modules along");
+        }
+        return new MeshAxis(mesh, mesh.axis(0).name());
+    }
+
+    /** Number of ranks along it. */
+    public int size() {
+        return mesh.axis(name).size();
+    }
+
+    /** The layout of a parameter: {@code placement} here, Invariant on all other axes. */
+    public Layout layout(Shape shape, Placement placement) {
+        Placement[] all = new Placement[mesh.axisCount()];
+        java.util.Arrays.fill(all, Placement.invariant());
+        all[mesh.axisIndex(name)] = placement;
+        return Layout.of(mesh, shape.dims(), all);
+    }
+
+    /**
+     * A tensor on the mesh, laid out so along this axis.
+     *
+     * @param declared how a plain tensor is meant to lie along it
+     * @param wanted how the result lies
+     */
+    public DTensor bring(Tensor tensor, Placement declared, Placement wanted) {
+        return enter(tensor, declared).redistribute(name, wanted);
+    }
+
+    /** A tensor on the mesh; a plain one is taken to be laid out as declared along this axis, Invariant on the others. */
+    public DTensor enter(Tensor tensor, Placement declared) {
+        if (tensor instanceof DTensor onMesh) {
+            return onMesh;
+        }
+        Layout layout = layout(tensor.shape(), declared);
+        return declared == Placement.invariant()
+                ? DTensors.distribute(tensor, layout)
+                : DTensors.fromLocal(tensor, mesh, layout.placements().toArray(new Placement[0]));
+    }
+
+    /** This rank's part as a plain tensor whose gradient is the dual of how the tensor lies. */
+    public static Tensor leave(DTensor tensor) {
+        return tensor.toLocal(tensor.layout().dual().placements().toArray(new Placement[0]));
+    }
+
+    @Override
+    public String toString() {
+        return name + " of " + mesh;
+    }
+}

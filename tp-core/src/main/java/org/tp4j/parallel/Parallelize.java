@@ -1,0 +1,49 @@
+package org.tp4j.parallel;
+
+import java.util.Map;
+import org.tp4j.mesh.DeviceMesh;
+import org.tp4j.nn.Module;
+
+/**
+ * Splits a model over a mesh axis.
+ *
+ * <pre>{@code
+ * Parallelize.apply(model, mesh, Map.of(
+ *     "layers.*.mlp.up_proj", new ColwiseParallel(),
+ *     "layers.*.mlp.down_proj", new RowwiseParallel()));
+ * model.materialize(world.backend(), DType.FLOAT32, seed); // each rank allocates its shards alone
+ * }</pre>
+ *
+ * <p>Parameters that no style places are Invariant: every rank holds them whole. A model that has values already keeps
+ * them; an optimizer made before refuses to step.
+ */
+public final class Parallelize {
+    private Parallelize() {}
+
+    /**
+     * Splits a model over the only axis of a mesh.
+     *
+     * @param plan from module name, {@code *} standing for one segment, to style
+     * @throws PlanException if the plan does not fit, listing all that is wrong; the model is unchanged
+     * @throws IllegalArgumentException if the mesh has several axes
+     */
+    public static <M extends Module> M apply(M model, DeviceMesh mesh, Map<String, ? extends ParallelStyle> plan) {
+        return apply(model, MeshAxis.only(mesh), plan);
+    }
+
+    /** Splits a model over the named axis of a mesh; on the other axes parameters are Invariant. */
+    public static <M extends Module> M apply(
+            M model, DeviceMesh mesh, String axis, Map<String, ? extends ParallelStyle> plan) {
+        return apply(model, new MeshAxis(mesh, axis), plan);
+    }
+
+    private static <M extends Module> M apply(M model, MeshAxis axis, Map<String, ? extends ParallelStyle> plan) {
+        Plan matched = Plan.match(model, axis, plan);
+        matched.placements()
+                .forEach((parameter, placement) -> parameter.place(axis.layout(parameter.shape(), placement)));
+        Map<String, Module> modules = model.modules();
+        matched.styles()
+                .forEach((path, style) -> style.install(java.util.Objects.requireNonNull(modules.get(path)), axis));
+        return model;
+    }
+}

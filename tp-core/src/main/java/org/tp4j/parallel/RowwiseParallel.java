@@ -1,0 +1,95 @@
+package org.tp4j.parallel;
+
+import java.util.List;
+import java.util.Map;
+import org.tp4j.layout.DTensor;
+import org.tp4j.layout.Placement;
+import org.tp4j.nn.Embedding;
+import org.tp4j.nn.Linear;
+import org.tp4j.nn.Module;
+import org.tp4j.tensor.Tensor;
+
+/**
+ * Splits the input features: Y = Σ X_i W_iᵀ + b (Shoeybi et al., arXiv 1909.08053, section 3). On rank i of p:
+ *
+ * <table>
+ * <caption>Tensors of a linear layer [out, in]</caption>
+ * <tr><th>tensor</th><th>placement</th><th>local shape</th></tr>
+ * <tr><td>X [..., in]</td><td>Shard(-1); a whole one keeps its slice</td><td>[..., in/p]</td></tr>
+ * <tr><td>weight [out, in]</td><td>Shard(1)</td><td>[out, in/p]</td></tr>
+ * <tr><td>product [..., out]</td><td>Partial → {@code output}</td><td>[..., out]</td></tr>
+ * <tr><td>bias [out]</td><td>Invariant, added once, after the reduction</td><td>[out]</td></tr>
+ * </table>
+ *
+ * <p>Collectives: forward an all-reduce of the product, or a reduce-scatter to Shard along the sequence; backward none, or
+ * an all-gather of dY. An embedding is split by vocabulary: each rank looks up the ids it owns.
+ *
+ * @param input how a plain input is meant to lie along the axis; for an embedding ids are Invariant
+ * @param output what the product is redistributed to: Invariant, or Shard of the sequence dimension
+ * @param localOutput whether the result is handed out as this rank's plain tensor
+ * @param unit features (or rows of a table) that stay together
+ */
+public record RowwiseParallel(Placement input, Placement output, boolean localOutput, long unit)
+        implements ParallelStyle {
+    /** Plain inputs are Shard(-1), the product is all-reduced to Invariant. */
+    public RowwiseParallel() {
+        this(Placement.shard(-1), Placement.invariant(), false, 1);
+    }
+
+    /** The same with another declaration of plain inputs. */
+    public RowwiseParallel withInput(Placement declared) {
+        return new RowwiseParallel(declared, output, localOutput, unit);
+    }
+
+    /** The same with the product redistributed otherwise; Shard of the sequence dimension reduce-scatters it. */
+    public RowwiseParallel withOutput(Placement wanted) {
+        return new RowwiseParallel(input, wanted, localOutput, unit);
+    }
+
+    /** The same handing out plain tensors. */
+    public RowwiseParallel withLocalOutput() {
+        return new RowwiseParallel(input, output, true, unit);
+    }
+
+    /** The same with features that stay together. */
+    public RowwiseParallel withUnit(long together) {
+        return new RowwiseParallel(input, output, localOutput, together);
+    }
+
+    @Override
+    public List<String> problems(String path, Module module, int ranks) {
+        List<String> problems = Styles.linearOrEmbedding(this, path, module);
+        if (module instanceof Linear linear) {
+            problems.addAll(Styles.unitProblem(path, "the input", linear.in(), unit, ranks));
+        } else if (module instanceof Embedding embedding) {
+            problems.addAll(Styles.unitProblem(
+                    path, "the vocabulary", embedding.weight().shape().size(0), unit, ranks));
+        }
+        return problems;
+    }
+
+    @Override
+    public Map<String, Placement> placements(Module module) {
+        return module instanceof Embedding
+                ? Map.of("weight", new Placement.Shard(0, unit))
+                : Map.of("weight", new Placement.Shard(1, unit));
+    }
+
+    @Override
+    public void install(Module module, MeshAxis axis) {
+        if (module instanceof Linear linear) {
+            module.addInputHook(x -> axis.bring(x, input, new Placement.Shard(-1, unit)));
+            linear.settleProduct(product -> settle(product, axis));
+        } else {
+            module.addInputHook(ids -> axis.bring(ids, Placement.invariant(), Placement.invariant()));
+            module.addOutputHook(rows -> settle(rows, axis));
+        }
+        if (localOutput) {
+            module.addOutputHook(y -> MeshAxis.leave((DTensor) y));
+        }
+    }
+
+    private Tensor settle(Tensor product, MeshAxis axis) {
+        return ((DTensor) product).redistribute(axis.name(), output);
+    }
+}

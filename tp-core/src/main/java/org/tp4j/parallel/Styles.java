@@ -1,0 +1,43 @@
+package org.tp4j.parallel;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.layout.DTensor;
+import org.tp4j.layout.Placement;
+import org.tp4j.nn.Embedding;
+import org.tp4j.nn.Linear;
+import org.tp4j.nn.Module;
+import org.tp4j.tensor.Tensor;
+
+/** What styles share. */
+final class Styles {
+    private Styles() {}
+
+    static List<String> linearOrEmbedding(ParallelStyle style, String path, Module module) {
+        List<String> problems = new ArrayList<>();
+        if (!(module instanceof Linear) && !(module instanceof Embedding)) {
+            problems.add("'" + path + "' is a " + module.getClass().getSimpleName() + ", but "
+                    + style.getClass().getSimpleName() + " splits Linear and Embedding");
+        }
+        return problems;
+    }
+
+    /** Sizes nearest to n that consist of whole units, for a message. */
+    static List<String> unitProblem(String path, String dimension, long n, long unit, int ranks) {
+        if (n % unit == 0) {
+            return List.of();
+        }
+        long below = n / unit * unit;
+        return List.of("'" + path + "': " + dimension + " has size " + n + ", which is not whole units of " + unit
+                + " to cut for " + ranks + " ranks; the nearest sizes that work are "
+                + (below == 0 ? "" : below + " and ") + (below + unit));
+    }
+
+    /** Leaves a result as it is, redistributes it, or hands out this rank's part. */
+    static Tensor finish(Tensor result, MeshAxis axis, @Nullable Placement output, boolean localOutput) {
+        DTensor onMesh = (DTensor) result;
+        DTensor settled = output == null ? onMesh : onMesh.redistribute(axis.name(), output);
+        return localOutput ? MeshAxis.leave(settled) : settled;
+    }
+}

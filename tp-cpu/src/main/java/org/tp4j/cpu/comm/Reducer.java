@@ -1,5 +1,6 @@
 package org.tp4j.cpu.comm;
 
+import java.lang.reflect.Array;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.tensor.DType;
 
@@ -10,28 +11,38 @@ import org.tp4j.tensor.DType;
  * floats give NaN where any value is NaN. The 16-bit floats are joined in 32 bits and rounded once.
  */
 final class Reducer {
+    private static final int BLOCK = 2048; // scratch that stays in the first-level cache
+
     private Reducer() {}
 
-    /**
-     * out[outAt + i] = joined over r of ins[r][at[r] + i]. {@code out} may be the same elements as {@code ins[0]}, or
-     * as another input if there are no more than two.
-     */
+    /** out[outAt + i] = joined over r of ins[r][at[r] + i]; {@code out} may be the same elements as any one input. */
     static void reduce(DType dtype, ReduceOp op, Object[] ins, int[] at, Object out, int outAt, int n) {
         if (dtype.isHalf()) {
             HalfReducer.reduce(dtype, op, ins, at, (short[]) out, outAt, n);
-            return;
-        }
-        if (ins.length == 1) {
+        } else if (ins.length == 1) {
             Movement.copy(ins[0], at[0], out, outAt, n);
-            return;
+        } else if (ins.length == 2) {
+            join(dtype, op, ins[0], at[0], ins[1], at[1], out, outAt, n);
+        } else {
+            Object scratch = Array.newInstance(out.getClass().getComponentType(), Math.min(n, BLOCK));
+            for (int from = 0; from < n; from += BLOCK) {
+                block(dtype, op, ins, at, from, scratch, out, outAt + from, Math.min(BLOCK, n - from));
+            }
         }
-        join(dtype, op, ins[0], at[0], ins[1], at[1], out, outAt, n);
-        for (int r = 2; r < ins.length; r++) {
-            join(dtype, op, out, outAt, ins[r], at[r], out, outAt, n);
-        }
-        if (op == ReduceOp.AVG) {
+        if (op == ReduceOp.AVG && !dtype.isHalf() && ins.length > 1) {
             divide(out, outAt, n, ins.length);
         }
+    }
+
+    /** Joins more than two inputs in scratch, since the output may be an input that is still to come. */
+    private static void block(
+            DType dtype, ReduceOp op, Object[] ins, int[] at, int from, Object scratch, Object out, int outAt, int n) {
+        join(dtype, op, ins[0], at[0] + from, ins[1], at[1] + from, scratch, 0, n);
+        int last = ins.length - 1;
+        for (int r = 2; r < last; r++) {
+            join(dtype, op, scratch, 0, ins[r], at[r] + from, scratch, 0, n);
+        }
+        join(dtype, op, scratch, 0, ins[last], at[last] + from, out, outAt, n);
     }
 
     private static void join(

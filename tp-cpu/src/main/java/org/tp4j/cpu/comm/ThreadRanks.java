@@ -74,10 +74,8 @@ public final class ThreadRanks {
                     group = new CheckingGroup(group, backend);
                 }
                 try (World world = new ThreadWorld(group, backend)) {
-                    results.set(mine, task.call(world));
-                    job.finished(mine);
-                } catch (Throwable t) {
-                    job.failed(mine, t);
+                    // Before the group is closed, so that peers are told the reason.
+                    runRank(job, mine, () -> results.set(mine, task.call(world)));
                 }
             };
             Thread thread = new Thread(body, "rank-" + rank);
@@ -97,6 +95,19 @@ public final class ThreadRanks {
             throw unchecked(failure);
         }
         return results;
+    }
+
+    private interface Body {
+        void run() throws Exception;
+    }
+
+    private static void runRank(ThreadJob job, int rank, Body body) {
+        try {
+            body.run();
+            job.finished(rank);
+        } catch (Throwable t) {
+            job.failed(rank, t);
+        }
     }
 
     private static RuntimeException unchecked(Throwable failure) {

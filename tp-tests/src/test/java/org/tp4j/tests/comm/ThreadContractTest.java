@@ -1,0 +1,40 @@
+package org.tp4j.tests.comm;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.tp4j.comm.CommunicationOptions;
+import org.tp4j.cpu.comm.ThreadRanks;
+
+/** The contract, with ranks as threads; once plain and once in checking mode. */
+@Timeout(120)
+class ThreadContractTest {
+    private static final CommunicationOptions PLAIN =
+            CommunicationOptions.fromSystem().withTimeoutMs(60_000);
+
+    static Stream<Arguments> checks() {
+        List<Check> all = Stream.concat(CollectiveContract.checks().stream(), CollectiveContract.agreement().stream())
+                .toList();
+        return IntStream.rangeClosed(1, 4)
+                .boxed()
+                .flatMap(ranks -> all.stream()
+                        .filter(check -> check.minRanks() <= ranks)
+                        .map(check -> Arguments.of(ranks, check)));
+    }
+
+    @ParameterizedTest(name = "{0} ranks: {1}")
+    @MethodSource("checks")
+    void shouldKeepTheContract(int ranks, Check check) {
+        ThreadRanks.run(ranks, PLAIN, check.body()::run);
+    }
+
+    @ParameterizedTest(name = "{0} ranks, checking: {1}")
+    @MethodSource("checks")
+    void shouldKeepTheContractInCheckingMode(int ranks, Check check) {
+        ThreadRanks.run(ranks, PLAIN.withChecking(true), check.body()::run);
+    }
+}

@@ -23,7 +23,7 @@ final class BackwardPass {
         private @Nullable EagerTensor gradient;
         private boolean owned;
         private final List<Storage> handedOn = new ArrayList<>(2);
-        private int given;
+        private final java.util.BitSet given = new java.util.BitSet();
     }
 
     private final PriorityQueue<Node> ready =
@@ -112,12 +112,12 @@ final class BackwardPass {
         Node.@Nullable Edge[] edges = node.edges();
         for (int i = 0; i < edges.length; i++) {
             Node.Edge edge = edges[i];
-            if (edge != null && (at.given & 1 << i) == 0 && edge.node() != null) {
+            if (edge != null && !at.given.get(i) && edge.node() != null) {
                 arrived(edge.node()); // no gradient came this way: do not wait for it
             }
         }
         node.forget();
-        node.spend();
+        node.finished();
     }
 
     /** Takes over the gradient that {@code from} computed for one of its operands. */
@@ -126,7 +126,7 @@ final class BackwardPass {
         Node.@Nullable Edge[] edges = from.edges();
         for (int i = 0; i < edges.length; i++) {
             if (edges[i] == edge) {
-                source.given |= 1 << i;
+                source.given.set(i);
             }
         }
         EagerTensor conformed = GradientLayouts.conform(gradient, edge.layout(), from.name());

@@ -48,22 +48,19 @@ final class Decisions {
     private static final class Key {
         private final Object operation;
         private final Object[] facts;
-        private final int flags;
         private final int hash;
 
         Key(Operation operation, EagerTensor[] operands, boolean recording) {
             this.operation = operation.key();
-            this.facts = new Object[3 * operands.length];
-            int bits = 0;
+            this.facts = new Object[4 * operands.length];
             for (int i = 0; i < operands.length; i++) {
                 EagerTensor t = operands[i];
-                facts[3 * i] = ((MeshTensor) t).layout();
-                facts[3 * i + 1] = t.shape();
-                facts[3 * i + 2] = t.dtype();
-                bits = bits << 2 | (recording && t.requiresGrad() ? 1 : 0) | (t.isParameter() ? 2 : 0);
+                facts[4 * i] = ((MeshTensor) t).layout();
+                facts[4 * i + 1] = t.shape();
+                facts[4 * i + 2] = t.dtype();
+                facts[4 * i + 3] = (recording && t.requiresGrad() ? 1 : 0) | (t.isParameter() ? 2 : 0);
             }
-            this.flags = bits;
-            int h = this.operation.hashCode() * 31 + bits;
+            int h = this.operation.hashCode();
             for (Object fact : facts) {
                 h = h * 31 + fact.hashCode();
             }
@@ -79,7 +76,6 @@ final class Decisions {
         public boolean equals(Object other) {
             return other instanceof Key that
                     && hash == that.hash
-                    && flags == that.flags
                     && operation.equals(that.operation)
                     && Arrays.equals(facts, that.facts);
         }
@@ -87,9 +83,11 @@ final class Decisions {
 
     /** The decision for these operands, all on {@code mesh}. */
     static Decided of(Operation operation, EagerTensor[] operands, DeviceMesh mesh, boolean recording) {
-        Map<Object, Object> cache = mesh.cache();
+        @SuppressWarnings("unchecked")
+        Map<Key, Decided> cache = (Map<Key, Decided>)
+                mesh.cache().computeIfAbsent(Decisions.class, c -> new java.util.concurrent.ConcurrentHashMap<>());
         Key key = new Key(operation, operands, recording);
-        Object known = cache.get(key);
+        Decided known = cache.get(key);
         if (known == null) {
             known = decide(operation, operands, mesh, recording);
             if (cache.size() > MOST_CACHED) {
@@ -97,7 +95,7 @@ final class Decisions {
             }
             cache.put(key, known);
         }
-        return (Decided) known;
+        return known;
     }
 
     private static Decided decide(Operation operation, EagerTensor[] operands, DeviceMesh mesh, boolean recording) {

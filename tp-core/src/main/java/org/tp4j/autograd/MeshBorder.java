@@ -136,9 +136,6 @@ final class MeshBorder {
         }
 
         @Override
-        void release() {}
-
-        @Override
         String name() {
             return "fromLocal";
         }
@@ -164,9 +161,6 @@ final class MeshBorder {
             this.declared = declared;
             this.due = tensor.layout().dual();
         }
-
-        @Override
-        void release() {}
 
         @Override
         String name() {

@@ -79,13 +79,13 @@ abstract class Node {
         return spent;
     }
 
+    /** Lets go of what was kept, so that no other pass can run through. */
     final void spend() {
         spent = true;
-        release();
     }
 
-    /** Lets go of what was kept for the backward pass. */
-    abstract void release();
+    /** Called once the backward pass has been through; a step that keeps anything lets go of it and {@link #spend}s. */
+    void finished() {}
 
     /** Name for messages. */
     abstract String name();

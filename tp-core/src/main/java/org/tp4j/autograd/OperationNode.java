@@ -42,9 +42,10 @@ final class OperationNode extends Node {
     }
 
     @Override
-    void release() {
+    void finished() {
         inputs = null;
         outputs = null;
+        spend();
     }
 
     @Override

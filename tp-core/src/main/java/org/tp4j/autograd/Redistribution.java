@@ -91,9 +91,6 @@ final class Redistribution {
         }
 
         @Override
-        void release() {}
-
-        @Override
         String name() {
             return "redistribute";
         }

@@ -54,7 +54,7 @@ public interface Tensor {
     /** The gradient accumulated so far, null if there is none. */
     @Nullable Tensor grad();
 
-    /** Forgets the gradient. */
+    /** Forgets the gradient and gives its memory back; what {@link #grad()} returned before must not be used any more. */
     void clearGrad();
 
     /** The same values, cut off from what computed them; shares memory. */

@@ -28,7 +28,9 @@ final class BackwardPass {
 
     private final PriorityQueue<Node> ready =
             new PriorityQueue<>(Comparator.comparingLong(Node::sequence).reversed());
-    private final List<NdArray> leaves = new ArrayList<>();
+    /** What may still be arriving when the walk is over. */
+    private final List<NdArray> arriving = new ArrayList<>();
+
     private final ExecutionContext context = ExecutionContext.current();
 
     private BackwardPass() {}
@@ -65,8 +67,8 @@ final class BackwardPass {
         for (Node node = ready.poll(); node != null; node = ready.poll()) {
             execute(node);
         }
-        for (NdArray leaf : leaves) {
-            leaf.await();
+        for (NdArray array : arriving) {
+            array.await();
         }
     }
 
@@ -139,9 +141,12 @@ final class BackwardPass {
             leaf.accumulate(conformed, shared);
             EagerTensor sum = leaf.gradOrNull();
             if (sum != null) {
-                leaves.add(sum.array());
+                arriving.add(sum.array());
             }
             return;
+        }
+        if (from.runsAtOnce()) {
+            arriving.add(conformed.array());
         }
         add(next.arrivals(), conformed);
         arrived(next);

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.tp4j.comm.ProcessGroup;
@@ -72,16 +73,41 @@ public final class DeviceMesh {
                     + base.name() + "' has " + base.size() + "; HINT: the sizes of the axes multiply to the ranks");
         }
         List<Axis> made = new ArrayList<>();
-        int inner = base.size();
-        for (Map.Entry<String, Integer> axis : axes) {
-            int size = axis.getValue();
-            inner /= size;
-            int coordinate = base.rank() / inner % size;
-            int color = base.rank() - coordinate * inner;
-            made.add(new Axis(axis.getKey(), base.split(axis.getKey(), color, coordinate)));
+        List<Integer> sizes = axes.stream().map(Map.Entry::getValue).toList();
+        for (int a = 0; a < sizes.size(); a++) {
+            String name = axes.get(a).getKey();
+            made.add(new Axis(name, along(base, name, sizes, List.of(a))));
         }
         return new DeviceMesh(
                 backend, made, new Grid(base, List.copyOf(made), new LinkedHashMap<>(), new ConcurrentHashMap<>()));
+    }
+
+    /**
+     * The group of the ranks that differ from this one along {@code members} alone, the last of them running fastest. Every
+     * rank knows all groups, so that no message is needed and a {@link org.tp4j.comm.FakeGroup} can be cut too.
+     */
+    private static ProcessGroup along(ProcessGroup base, String name, List<Integer> sizes, List<Integer> members) {
+        Map<Integer, TreeMap<Integer, Integer>> groups = new TreeMap<>();
+        for (int rank = 0; rank < base.size(); rank++) {
+            int[] coordinates = new int[sizes.size()];
+            int rest = rank;
+            for (int a = coordinates.length - 1; a >= 0; a--) {
+                coordinates[a] = rest % sizes.get(a);
+                rest /= sizes.get(a);
+            }
+            int key = 0;
+            for (int a : members) {
+                key = key * sizes.get(a) + coordinates[a];
+                coordinates[a] = 0;
+            }
+            int color = 0;
+            for (int a = 0; a < coordinates.length; a++) {
+                color = color * sizes.get(a) + coordinates[a];
+            }
+            groups.computeIfAbsent(color, c -> new TreeMap<>()).put(key, rank);
+        }
+        return base.partition(
+                name, groups.values().stream().map(g -> List.copyOf(g.values())).toList());
     }
 
     /** The backend that holds this rank's part of tensors. */
@@ -167,15 +193,9 @@ public final class DeviceMesh {
     }
 
     private Axis join(String name, List<Axis> chosen) {
-        int key = 0;
-        for (Axis axis : chosen) {
-            key = key * axis.size() + axis.coordinate();
-        }
-        int color = 0;
-        for (Axis axis : grid.axes) {
-            color = color * axis.size() + (chosen.contains(axis) ? 0 : axis.coordinate());
-        }
-        return new Axis(name, grid.base.split(name, color, key));
+        List<Integer> sizes = grid.axes.stream().map(Axis::size).toList();
+        List<Integer> members = chosen.stream().map(grid.axes::indexOf).toList();
+        return new Axis(name, along(grid.base, name, sizes, members));
     }
 
     @Override

@@ -15,6 +15,11 @@ public interface Backend {
     /** The device computed on. */
     Device device();
 
+    /** Whether arrays have content that can be read; false where only shapes are kept ({@link MetaBackend}). */
+    default boolean holdsValues() {
+        return true;
+    }
+
     /**
      * New memory, its content undefined, owned by the current thread's {@link Scope} if one is open.
      *

@@ -3,7 +3,7 @@ package org.tp4j.tensor;
 /**
  * A place where tensors live and are computed, such as {@code cpu} or {@code cuda:1}.
  *
- * @param type what kind of device, {@code cpu} or {@code cuda}
+ * @param type what kind of device, {@code cpu}, {@code cuda} or {@code meta}
  * @param index which of its kind, from 0
  */
 public record Device(String type, int index) {
@@ -19,6 +19,6 @@ public record Device(String type, int index) {
 
     @Override
     public String toString() {
-        return type.equals("cpu") ? type : type + ":" + index;
+        return type.equals("cpu") || type.equals("meta") ? type : type + ":" + index;
     }
 }

@@ -1,0 +1,20 @@
+package org.tp4j.tests.conformance;
+
+import java.util.List;
+
+/** All runners, the first that recognises a case runs it. */
+public final class Runners {
+    private Runners() {}
+
+    /** One a kind. */
+    public static List<CaseRunner> all() {
+        return List.of(
+                new LaterCases(),
+                new MlpCases(),
+                new EmbeddingCases(),
+                new CrossEntropyCases(),
+                new NormCases(),
+                new LinearCases(),
+                new ElementwiseCases());
+    }
+}

@@ -1,0 +1,78 @@
+package org.tp4j.tests.run;
+
+import java.util.List;
+import java.util.Optional;
+import org.tp4j.comm.CommunicationOptions;
+import org.tp4j.comm.LaunchEnvironment;
+import org.tp4j.comm.LaunchOptions;
+import picocli.CommandLine.Option;
+
+/** The options that say which ranks run: {@code --ranks 1,2,3,4 --launcher threads|mpi --device cpu|cuda}. */
+public final class RankOptions {
+    @Option(
+            names = "--ranks",
+            split = ",",
+            paramLabel = "N",
+            description =
+                    "Numbers of ranks, separated by commas (default: 1,2,3,4; under mpirun, as many as it started).")
+    private List<Integer> ranks = List.of();
+
+    @Option(
+            names = "--launcher",
+            paramLabel = "NAME",
+            description = "threads or mpi (default: threads, unless mpirun started this process).")
+    private String launcher = LaunchOptions.AUTO;
+
+    @Option(names = "--device", paramLabel = "TYPE", description = "cpu or cuda (default: cpu).")
+    private String device = "cpu";
+
+    /** Options with these values, as if they had been typed. */
+    public static RankOptions of(String launcher, String device, Integer... ranks) {
+        RankOptions options = new RankOptions();
+        options.launcher = launcher;
+        options.device = device;
+        options.ranks = List.of(ranks);
+        return options;
+    }
+
+    /** Whether ranks are processes, of which this is one. */
+    public boolean areProcesses() {
+        return !launcher.equals("threads") && launched().isPresent();
+    }
+
+    private static Optional<LaunchEnvironment> launched() {
+        return LaunchEnvironment.read(System.getenv()).filter(LaunchEnvironment::isMpi);
+    }
+
+    /** Whether this process prints the report. */
+    public boolean reports() {
+        return !areProcesses() || launched().orElseThrow().rank() == 0;
+    }
+
+    /**
+     * The numbers of ranks to run with.
+     *
+     * @throws IllegalArgumentException if a number is below 1, or was not started
+     */
+    public List<Integer> counts() {
+        for (int n : ranks) {
+            if (n < 1) {
+                throw new IllegalArgumentException("--ranks asks for " + n + " ranks; HINT: numbers from 1 on");
+            }
+        }
+        if (!areProcesses()) {
+            return ranks.isEmpty() ? List.of(1, 2, 3, 4) : List.copyOf(ranks);
+        }
+        int size = launched().orElseThrow().size();
+        if (!ranks.isEmpty() && !ranks.equals(List.of(size))) {
+            throw new IllegalArgumentException("--ranks asks for " + ranks + ", but " + size
+                    + " processes were started; HINT: leave --ranks out, or start the script without mpirun");
+        }
+        return List.of(size);
+    }
+
+    /** The launch of {@code n} ranks. */
+    public LaunchOptions launch(int n) {
+        return new LaunchOptions(launcher, n, device, CommunicationOptions.fromSystem());
+    }
+}

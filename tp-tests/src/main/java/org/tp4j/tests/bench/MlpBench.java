@@ -1,0 +1,155 @@
+package org.tp4j.tests.bench;
+
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.tp4j.autograd.Tensors;
+import org.tp4j.comm.CommunicationOptions;
+import org.tp4j.comm.Launch;
+import org.tp4j.comm.LaunchOptions;
+import org.tp4j.comm.World;
+import org.tp4j.mesh.DeviceMesh;
+import org.tp4j.nn.Gradients;
+import org.tp4j.nn.Mlp;
+import org.tp4j.nn.Module;
+import org.tp4j.nn.Parameter;
+import org.tp4j.parallel.ColwiseParallel;
+import org.tp4j.parallel.Parallelize;
+import org.tp4j.parallel.RowwiseParallel;
+import org.tp4j.tensor.Activation;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.Scope;
+import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.Tensor;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * A training step of y = down(gelu(up(x))), loss = mean(y²): forward, backward and SGD, tensor-parallel over all ranks; x is
+ * whole on every rank and gets a gradient. The six matrix products alone ({@link MlpGemms}) are timed in turns with it, by all
+ * ranks at once.
+ */
+@Command(
+        name = "mlp",
+        description = "A training step of the Megatron-style MLP: forward, backward, SGD.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+public final class MlpBench implements Callable<Integer> {
+    @Option(names = "--ranks", paramLabel = "N", description = "Number of ranks (default: 2, or as mpirun started).")
+    private int ranks;
+
+    @Option(names = "--launcher", paramLabel = "NAME", description = "threads or mpi.")
+    private String launcher = LaunchOptions.AUTO;
+
+    @Option(names = "--device", paramLabel = "TYPE", description = "cpu or cuda (default: ${DEFAULT-VALUE}).")
+    private String device = "cpu";
+
+    @Option(names = "--dtype", paramLabel = "TYPE", description = "fp32, bf16 or fp64 (default: ${DEFAULT-VALUE}).")
+    private String dtype = "fp32";
+
+    @Option(names = "--tokens", paramLabel = "N", description = "Rows of x (default: ${DEFAULT-VALUE}).")
+    private int tokens = 512;
+
+    @Option(names = "--d-model", paramLabel = "N", description = "Columns of x (default: ${DEFAULT-VALUE}).")
+    private int dModel = 1024;
+
+    @Option(names = "--d-ff", paramLabel = "N", description = "Hidden columns (default: ${DEFAULT-VALUE}).")
+    private int dFf = 4096;
+
+    @Option(names = "--steps", paramLabel = "N", description = "Steps that count (default: ${DEFAULT-VALUE}).")
+    private int steps = 20;
+
+    @Option(names = "--warmup", paramLabel = "N", description = "Steps before them (default: ${DEFAULT-VALUE}).")
+    private int warmup = 30;
+
+    @Override
+    public Integer call() {
+        LaunchOptions launch = new LaunchOptions(launcher, ranks, device, CommunicationOptions.fromSystem());
+        Launch.run(launch, world -> {
+            Report report = measure(world);
+            if (world.rank() == 0) {
+                System.out.println(report);
+            }
+        });
+        return 0;
+    }
+
+    private DType type() {
+        return switch (dtype) {
+            case "fp32", "float32" -> DType.FLOAT32;
+            case "bf16", "bfloat16" -> DType.BFLOAT16;
+            case "fp64", "float64" -> DType.FLOAT64;
+            default -> throw new IllegalArgumentException("--dtype " + dtype + "; HINT: fp32, bf16 or fp64");
+        };
+    }
+
+    private Report measure(World world) {
+        Module model = new Mlp(dModel, dFf, Activation.GELU_TANH, true);
+        if (world.size() > 1) {
+            Parallelize.apply(
+                    model,
+                    DeviceMesh.of(world, "tp"),
+                    Map.of("up_proj", new ColwiseParallel(), "down_proj", new RowwiseParallel()));
+        }
+        model.materialize(world.backend(), type(), 0);
+        Tensor x = Tensors.normal(world.backend(), type(), Shape.of(tokens, dModel), 0, 1, 0, 1)
+                .requiresGrad(true);
+        int localFf = Math.max(1, (dFf + world.size() - 1) / world.size());
+        MlpGemms gemms = new MlpGemms(world.backend(), type(), tokens, dModel, localFf);
+        Times stepTimes = new Times(steps);
+        Times gemmTimes = new Times(steps);
+        for (int i = 0; i < warmup + steps; i++) {
+            long step = time(world, () -> step(world, model, x));
+            long floor = time(world, gemms::run);
+            if (i >= warmup) {
+                stepTimes.addNanos(step);
+                gemmTimes.addNanos(floor);
+            }
+        }
+        return report(world, stepTimes, gemmTimes);
+    }
+
+    private static long time(World world, Runnable body) {
+        world.group().barrier();
+        long start = System.nanoTime();
+        body.run();
+        world.backend().synchronize();
+        return System.nanoTime() - start;
+    }
+
+    private static void step(World world, Module model, Tensor x) {
+        try (Scope scope = Scope.open("step")) {
+            model.clearGradients();
+            x.clearGrad();
+            model.apply(x).square().mean().backward();
+            Gradients.finish(model.parameters().values());
+            for (Parameter parameter : model.parameters().values()) {
+                Tensor tensor = parameter.tensor();
+                Tensor gradient = java.util.Objects.requireNonNull(tensor.grad());
+                world.backend()
+                        .optimizer()
+                        .sgd(tensor.local(), null, gradient.local(), null, true, 1, 1e-3, 0, 0, false);
+                tensor.local().storage().markChanged();
+            }
+        }
+    }
+
+    private Report report(World world, Times step, Times gemms) {
+        double flops = 6.0 * 2 * tokens * dModel * dFf; // two products, forward, dX and dW each, over all ranks
+        double seconds = step.median() / 1e3;
+        return new Report()
+                .put("device", device)
+                .put("dtype", dtype)
+                .put("tp", world.size())
+                .put("tokens", tokens)
+                .put("d_model", dModel)
+                .put("d_ff", dFf)
+                .put("step_ms", step.median(), 4)
+                .put("min_ms", step.min(), 4)
+                .put("max_ms", step.max(), 4)
+                .put("tokens_per_s", tokens / seconds, 1)
+                .put("gflops", flops / seconds / 1e9, 2)
+                .put("launcher", world.launcher())
+                .put("gemm_share", gemms.median() / step.median(), 4)
+                .put("gemm_floor_ms", gemms.median(), 4);
+    }
+}

@@ -1,0 +1,87 @@
+package org.tp4j.tests.bench;
+
+import java.util.concurrent.Callable;
+import org.tp4j.autograd.DTensors;
+import org.tp4j.autograd.Tensors;
+import org.tp4j.comm.Launch;
+import org.tp4j.comm.LaunchOptions;
+import org.tp4j.comm.World;
+import org.tp4j.layout.Placement;
+import org.tp4j.mesh.DeviceMesh;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.Scope;
+import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.Tensor;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * What an operation costs the host: 8 × 8 float32 tensors, plain and on a mesh of one rank. Microseconds for an add, a matmul,
+ * and forward and backward of sum(relu(x @ w)) with both operands requiring gradients. Each call runs in a scope of its own,
+ * as a result's memory must come back for the next.
+ */
+@Command(
+        name = "op",
+        description = "What an operation costs the host, in microseconds: 8 x 8, plain tensors and tensors on a mesh.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+public final class OpBench implements Callable<Integer> {
+    private static final int TRIES = 5;
+
+    @Option(names = "--warmup-ms", description = "Warm-up of each measurement (default: ${DEFAULT-VALUE}).")
+    private int warmupMs = 2000;
+
+    @Option(names = "--calls", description = "Calls of each of the five tries (default: ${DEFAULT-VALUE}).")
+    private int calls = 20_000;
+
+    @Override
+    public Integer call() {
+        Launch.run(LaunchOptions.defaults().withLauncher("threads").withRanks(1), this::measure);
+        return 0;
+    }
+
+    private void measure(World world) {
+        Tensor x = Tensors.normal(world.backend(), DType.FLOAT32, Shape.of(8, 8), 0, 1, 0, 1);
+        Tensor w = Tensors.normal(world.backend(), DType.FLOAT32, Shape.of(8, 8), 0, 1, 0, 2);
+        DeviceMesh mesh = DeviceMesh.of(world, "tp");
+        Tensor onMesh = DTensors.distribute(x, mesh, Placement.replicate());
+        Tensor sharded = DTensors.distribute(w, mesh, Placement.shard(1));
+        Report report = new Report();
+        report.put("add_us", best(() -> x.add(w)), 3)
+                .put("matmul_us", best(() -> x.matmul(w)), 3)
+                .put("dtensor_add_us", best(() -> onMesh.add(onMesh)), 3)
+                .put("dtensor_matmul_us", best(() -> onMesh.matmul(sharded)), 3)
+                .put("chain_us", best(chain(x, w)), 3)
+                .put("dtensor_chain_us", best(chain(onMesh, sharded)), 3);
+        System.out.println(report);
+    }
+
+    private static Runnable chain(Tensor x, Tensor w) {
+        Tensor a = x.detach().requiresGrad(true);
+        Tensor b = w.detach().requiresGrad(true);
+        return () -> a.matmul(b).relu().sum().backward();
+    }
+
+    /** Microseconds a call, in the best of five tries after a warm-up. */
+    private double best(Runnable body) {
+        long until = System.nanoTime() + warmupMs * 1_000_000L;
+        while (System.nanoTime() < until) {
+            run(body, 100);
+        }
+        double best = Double.POSITIVE_INFINITY;
+        for (int i = 0; i < TRIES; i++) {
+            best = Math.min(best, run(body, calls));
+        }
+        return best;
+    }
+
+    private static double run(Runnable body, int times) {
+        long start = System.nanoTime();
+        for (int i = 0; i < times; i++) {
+            try (Scope scope = Scope.open("call")) {
+                body.run();
+            }
+        }
+        return (System.nanoTime() - start) / 1e3 / times;
+    }
+}

@@ -1,0 +1,126 @@
+package org.tp4j.tests.ops;
+
+import java.util.List;
+import java.util.function.BiFunction;
+import java.util.function.BinaryOperator;
+import org.tp4j.tensor.Activation;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.Tensor;
+import org.tp4j.tests.oracle.Whole;
+
+/** Operations that treat elements apart. */
+final class ElementwiseSamples {
+    private ElementwiseSamples() {}
+
+    static void addTo(Catalogue all) {
+        binary(all, "add", Draw::values, Tensor::add);
+        binary(all, "sub", Draw::values, Tensor::sub);
+        binary(all, "mul", Draw::values, Tensor::mul);
+        binary(all, "div", Draw::awayFromZero, Tensor::div);
+        binary(all, "maximum", Draw::values, Tensor::maximum);
+        binary(all, "minimum", Draw::values, Tensor::minimum);
+        binary(all, "eq", Draw::values, (a, b) -> a.eq(b));
+        binary(all, "ne", Draw::values, (a, b) -> a.ne(b));
+        binary(all, "lt", Draw::values, Tensor::lt);
+        binary(all, "le", Draw::values, Tensor::le);
+        binary(all, "gt", Draw::values, Tensor::gt);
+        binary(all, "ge", Draw::values, Tensor::ge);
+        numbers(all);
+        functions(all);
+        choices(all);
+        fused(all);
+    }
+
+    private static void binary(
+            Catalogue all, String name, BiFunction<Draw, Shape, Whole> second, BinaryOperator<Tensor> function) {
+        all.add(name, draw -> {
+            Shape shape = draw.shape(0, 3);
+            Shape a = draw.broadcastable(shape);
+            Shape b = draw.broadcastable(shape);
+            return new Sample(
+                    name, List.of(draw.values(a), second.apply(draw, b)), in -> function.apply(in.get(0), in.get(1)));
+        });
+    }
+
+    private static Whole any(Draw draw) {
+        return draw.values(draw.shape(0, 3));
+    }
+
+    private static Whole positive(Draw draw) {
+        return draw.positive(draw.shape(0, 3));
+    }
+
+    private static void numbers(Catalogue all) {
+        all.unary("add number", ElementwiseSamples::any, x -> x.add(2.5));
+        all.unary("sub number", ElementwiseSamples::any, x -> x.sub(-1.5));
+        all.unary("mul number", ElementwiseSamples::any, x -> x.mul(-3));
+        all.unary("div number", ElementwiseSamples::any, x -> x.div(4));
+        all.unary("neg", ElementwiseSamples::any, Tensor::neg);
+    }
+
+    private static void functions(Catalogue all) {
+        all.unary("exp", ElementwiseSamples::any, Tensor::exp);
+        all.unary("log", ElementwiseSamples::positive, Tensor::log);
+        all.unary("sqrt", ElementwiseSamples::positive, Tensor::sqrt);
+        all.unary("square", ElementwiseSamples::any, Tensor::square);
+        all.unary("abs", ElementwiseSamples::any, Tensor::abs);
+        all.unary("relu", ElementwiseSamples::any, Tensor::relu);
+        all.unary("gelu", ElementwiseSamples::any, Tensor::gelu);
+        all.unary("geluTanh", ElementwiseSamples::any, Tensor::geluTanh);
+        all.unary("silu", ElementwiseSamples::any, Tensor::silu);
+        all.unary("sigmoid", ElementwiseSamples::any, Tensor::sigmoid);
+        all.unary("tanh", ElementwiseSamples::any, Tensor::tanh);
+        all.unary("clamp", ElementwiseSamples::any, x -> x.clamp(-0.7501, 1.1003));
+        all.add(
+                "cast",
+                draw -> new Sample(
+                        "cast",
+                        List.of(draw.narrow(draw.shape(0, 3))),
+                        in -> in.get(0).cast(DType.FLOAT32).cast(DType.FLOAT64),
+                        true));
+        all.unary("not", draw -> draw.truths(draw.shape(0, 3)), Tensor::not);
+    }
+
+    private static void choices(Catalogue all) {
+        all.add("where", draw -> {
+            Shape shape = draw.shape(0, 3);
+            Whole condition = draw.truths(draw.broadcastable(shape));
+            Whole a = draw.values(draw.broadcastable(shape));
+            Whole b = draw.values(draw.broadcastable(shape));
+            return new Sample("where", List.of(a, condition, b), in -> in.get(0).where(in.get(1), in.get(2)));
+        });
+        all.add("maskedFill", draw -> {
+            Shape shape = draw.shape(0, 3);
+            Whole mask = draw.truths(draw.broadcastable(shape));
+            double value = draw.coin() ? 0 : -7.5;
+            return new Sample(
+                    "maskedFill",
+                    List.of(draw.values(shape), mask),
+                    in -> in.get(0).maskedFill(in.get(1), value));
+        });
+    }
+
+    private static void fused(Catalogue all) {
+        for (Activation activation : Activation.values()) {
+            String bias = "biasActivation " + activation;
+            all.add(bias, draw -> {
+                Shape shape = draw.shape(1, 3);
+                Whole b = draw.values(Shape.of(shape.size(-1)));
+                return new Sample(
+                        bias, List.of(draw.values(shape), b), in -> in.get(0).biasActivation(in.get(1), activation));
+            });
+            String gated = "gated " + activation;
+            all.add(gated, draw -> {
+                Shape shape = draw.shape(0, 3);
+                return new Sample(
+                        gated,
+                        List.of(draw.values(shape), draw.values(shape)),
+                        in -> in.get(0).gated(in.get(1), activation));
+            });
+        }
+        for (double p : new double[] {0, 0.4}) {
+            all.unary("dropout " + p, ElementwiseSamples::any, x -> x.dropout(p, 7, 11));
+        }
+    }
+}

@@ -32,6 +32,15 @@ public final class Differences {
         add(what, relative(actual, expected));
     }
 
+    /** Compares elements of one shape. */
+    public void compare(String what, double[] actual, double[] expected) {
+        if (actual.length != expected.length) {
+            throw new IllegalStateException(
+                    what + " has " + actual.length + " elements where " + expected.length + " are expected");
+        }
+        add(what, relative(actual, expected));
+    }
+
     /** Compares two numbers. */
     public void compare(String what, double actual, double expected) {
         add(what, relative(new double[] {actual}, new double[] {expected}));

@@ -1,5 +1,6 @@
 package org.tp4j.cpu;
 
+import org.tp4j.cpu.internal.Halves;
 import org.tp4j.tensor.NdArray;
 
 /**

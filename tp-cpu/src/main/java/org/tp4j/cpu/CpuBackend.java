@@ -2,6 +2,9 @@ package org.tp4j.cpu;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.tp4j.cpu.internal.FloatKernels;
+import org.tp4j.cpu.internal.ScalarFloatKernels;
+import org.tp4j.cpu.vector.VectorFloatKernels;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Device;
@@ -24,25 +27,33 @@ import org.tp4j.tensor.TpException;
  *
  * <p>System properties, read once: {@code tp4j.cpu.poolBytes} is how much freed memory is kept for reuse (default: six
  * tenths of the heap's limit); {@code tp4j.cpu.poison=true} fills memory with NaN when it is handed out and when it is
- * given back, which shows what reads it before it is written or after it was freed.
+ * given back, which shows what reads it before it is written or after it was freed; {@code tp4j.cpu.vector=false} leaves the
+ * Vector API alone.
  */
 public final class CpuBackend implements Backend {
     private static final double POOL_SHARE_OF_HEAP = 0.6;
 
     private final ArrayPool pool;
     private final Blas blas;
-    private final ElementwiseKernels elementwise = new ReferenceElementwise();
-    private final ReductionKernels reduction = new ReferenceReduction();
+    private final FloatKernels floats;
+    private final ElementwiseKernels elementwise;
+    private final ReductionKernels reduction;
     private final GemmKernels gemm;
-    private final NormKernels norm = new ReferenceNorm();
-    private final LossKernels loss = new ReferenceLoss();
-    private final RandomKernels random = new ReferenceRandom();
-    private final OptimizerKernels optimizer = new ReferenceOptimizer();
+    private final NormKernels norm;
+    private final LossKernels loss;
+    private final RandomKernels random = new CpuRandom();
+    private final OptimizerKernels optimizer;
 
-    CpuBackend(ArrayPool pool, Blas blas) {
+    CpuBackend(ArrayPool pool, Blas blas, FloatKernels floats) {
         this.pool = pool;
         this.blas = blas;
-        this.gemm = new CpuGemm(blas, pool);
+        this.floats = floats;
+        this.elementwise = new CpuElementwise(floats, pool);
+        this.reduction = new CpuReduction(floats, pool);
+        this.gemm = new CpuGemm(blas, floats, pool);
+        this.norm = new CpuNorm(floats, pool);
+        this.loss = new CpuLoss(floats, pool);
+        this.optimizer = new CpuOptimizer(floats, pool);
     }
 
     /** The process's backend; all ranks that are threads share it. */
@@ -58,7 +69,17 @@ public final class CpuBackend implements Backend {
             long limit = Long.getLong("tp4j.cpu.poolBytes", share);
             Blas blas = NetlibBlas.load();
             blas.setThreads(Runtime.getRuntime().availableProcessors());
-            return new CpuBackend(new ArrayPool(limit, Boolean.getBoolean("tp4j.cpu.poison")), blas);
+            return new CpuBackend(
+                    new ArrayPool(limit, Boolean.getBoolean("tp4j.cpu.poison")), blas, chooseFloatKernels());
+        }
+
+        /** The Vector API's loops where its module is in the boot layer, otherwise the scalar ones. */
+        private static FloatKernels chooseFloatKernels() {
+            boolean wanted = !"false".equals(System.getProperty("tp4j.cpu.vector"));
+            if (wanted && ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent()) {
+                return VectorFloatKernels.isUseful() ? new VectorFloatKernels() : new ScalarFloatKernels();
+            }
+            return new ScalarFloatKernels();
         }
     }
 
@@ -83,6 +104,11 @@ public final class CpuBackend implements Backend {
     /** What computes matrix products, in words. */
     public String blasDescription() {
         return blas.description();
+    }
+
+    /** What computes elementwise kernels, in words. */
+    public String vectorDescription() {
+        return floats.description();
     }
 
     /** Bytes of freed memory that wait to be used again, not counting the small pieces threads keep for themselves. */

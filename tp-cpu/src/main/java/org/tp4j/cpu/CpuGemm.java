@@ -1,17 +1,19 @@
 package org.tp4j.cpu;
 
-import org.tp4j.tensor.DType;
+import org.tp4j.cpu.internal.FloatKernels;
 import org.tp4j.tensor.GemmKernels;
 import org.tp4j.tensor.NdArray;
 
 /** Matrix products by {@link Blas}; 16-bit operands are widened to floats, a matrix at a time. */
 final class CpuGemm implements GemmKernels {
     private final Blas blas;
+    private final FloatKernels floats;
     private final ArrayPool pool;
     private final ReferenceGemm reference = new ReferenceGemm();
 
-    CpuGemm(Blas blas, ArrayPool pool) {
+    CpuGemm(Blas blas, FloatKernels floats, ArrayPool pool) {
         this.blas = blas;
+        this.floats = floats;
         this.pool = pool;
     }
 
@@ -107,46 +109,32 @@ final class CpuGemm implements GemmKernels {
             NdArray c,
             long strideC,
             int batch) {
-        boolean wideC = c.dtype() == DType.FLOAT32;
+        FloatView left = new FloatView(floats, a);
+        FloatView right = new FloatView(floats, b);
+        FloatView to = new FloatView(floats, c);
         float[] wideA = pool.takeFloats((long) m * k);
         float[] wideB = pool.takeFloats((long) k * n);
-        float[] scratchC = wideC ? ((HostStorage) c.storage()).floats() : pool.takeFloats((long) m * n);
-        try {
-            for (int i = 0; i < batch; i++) {
-                if (i == 0 || strideA != 0) {
-                    Widening.widen(a, i * strideA, wideA, 0, m * k);
-                }
-                if (i == 0 || strideB != 0) {
-                    Widening.widen(b, i * strideB, wideB, 0, k * n);
-                }
-                int atC = wideC ? (int) (c.offset() + i * strideC) : 0;
-                if (!wideC && beta != 0) {
-                    Widening.widen(c, i * strideC, scratchC, 0, m * n);
-                }
-                blas.sgemm(
-                        transposeA,
-                        transposeB,
-                        m,
-                        n,
-                        k,
-                        (float) alpha,
-                        wideA,
-                        0,
-                        wideB,
-                        0,
-                        (float) beta,
-                        scratchC,
-                        atC);
-                if (!wideC) {
-                    Widening.narrow(scratchC, 0, c, i * strideC, m * n);
-                }
+        float[] wideC = to.isDirect() ? wideA : pool.takeFloats((long) m * n);
+        for (int i = 0; i < batch; i++) {
+            if (i == 0 || strideA != 0) {
+                left.read((int) (i * strideA), m * k, wideA);
             }
-        } finally {
-            pool.giveFloats(wideA);
-            pool.giveFloats(wideB);
-            if (!wideC) {
-                pool.giveFloats(scratchC);
+            if (i == 0 || strideB != 0) {
+                right.read((int) (i * strideB), k * n, wideB);
             }
+            int first = (int) (i * strideC);
+            float[] target = to.target(wideC);
+            if (beta != 0) {
+                to.read(first, m * n, wideC);
+            }
+            int at = to.at(first);
+            blas.sgemm(transposeA, transposeB, m, n, k, (float) alpha, wideA, 0, wideB, 0, (float) beta, target, at);
+            to.write(first, m * n, target);
+        }
+        pool.giveFloats(wideA);
+        pool.giveFloats(wideB);
+        if (!to.isDirect()) {
+            pool.giveFloats(wideC);
         }
     }
 }

@@ -1,10 +1,10 @@
-package org.tp4j.cpu;
+package org.tp4j.cpu.internal;
 
 /**
  * Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11: ten rounds that
  * turn a 128-bit counter and a 64-bit key into 128 random bits.
  */
-final class Philox {
+public final class Philox {
     private static final long M0 = 0xD2511F53L;
     private static final long M1 = 0xCD9E8D57L;
     private static final int W0 = 0x9E3779B9;
@@ -20,7 +20,7 @@ final class Philox {
      * @param counterLow words 0 and 1 of the counter
      * @param counterHigh words 2 and 3 of the counter
      */
-    static void block(long key, long counterLow, long counterHigh, int[] out, int at) {
+    public static void block(long key, long counterLow, long counterHigh, int[] out, int at) {
         int k0 = (int) key;
         int k1 = (int) (key >>> 32);
         int c0 = (int) counterLow;
@@ -43,8 +43,21 @@ final class Philox {
         out[at + 3] = c3;
     }
 
+    /**
+     * The words of consecutive counters, from out[0] on.
+     *
+     * @param key low word first
+     * @param counterLow words 0 and 1 of the first counter
+     * @param counterHigh words 2 and 3 of all counters
+     */
+    public static void fill(long key, long counterLow, long counterHigh, int[] out, int blocks) {
+        for (int i = 0; i < blocks; i++) {
+            block(key, counterLow + i, counterHigh, out, 4 * i);
+        }
+    }
+
     /** The word of the element with this index in the global tensor: lane index mod 4 of counter (index / 4, stream). */
-    static int lane(long seed, long stream, long index) {
+    public static int lane(long seed, long stream, long index) {
         int[] words = new int[4];
         block(seed, index >>> 2, stream, words, 0);
         return words[(int) (index & 3)];

@@ -1,7 +1,7 @@
-package org.tp4j.cpu;
+package org.tp4j.cpu.internal;
 
 /** The complementary error function in 64 bits. */
-final class Erf {
+public final class Erf {
     /**
      * Chebyshev coefficients of (1 + 2z) e^(z²) erfc(z) over t = (z - K)/(z + K), K = 3.75, for z from 0 to infinity
      * (Shepherd and Laframboise, Math. Comp. 36, 1981), computed again in 50 digits.
@@ -41,7 +41,7 @@ final class Erf {
     private Erf() {}
 
     /** 1 - erf(x), with a relative error of a few 1e-16 wherever it does not underflow. */
-    static double erfc(double x) {
+    public static double erfc(double x) {
         double z = Math.abs(x);
         if (z > 27.5) {
             return x > 0 ? 0 : 2;

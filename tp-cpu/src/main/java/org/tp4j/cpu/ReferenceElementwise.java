@@ -91,7 +91,7 @@ final class ReferenceElementwise implements ElementwiseKernels {
         boolean exact = x.dtype().isInteger() && alpha == (long) alpha;
         for (long i = 0; i < x.elements(); i++) {
             if (exact) {
-                to.setLong(i, to.getLong(i) + (long) alpha * from.getLong(i));
+                to.setLong(i, to.getLong(i) + ((long) alpha) * from.getLong(i));
             } else {
                 to.set(i, to.get(i) + alpha * from.get(i));
             }

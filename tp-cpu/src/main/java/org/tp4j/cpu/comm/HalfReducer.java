@@ -1,7 +1,7 @@
 package org.tp4j.cpu.comm;
 
 import org.tp4j.comm.ReduceOp;
-import org.tp4j.cpu.Halves;
+import org.tp4j.cpu.internal.Halves;
 import org.tp4j.tensor.DType;
 
 /** {@link Reducer} for the 16-bit floats: widened, joined in 32 bits, rounded once. */

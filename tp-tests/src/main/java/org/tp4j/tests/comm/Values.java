@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.tp4j.comm.ReduceOp;
-import org.tp4j.cpu.Halves;
+import org.tp4j.cpu.internal.Halves;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;

@@ -1,0 +1,65 @@
+package org.tp4j.optim;
+
+import java.util.List;
+import org.tp4j.nn.Module;
+
+/**
+ * Adam (Kingma and Ba, arXiv 1412.6980, algorithm 1), in PyTorch's form. With λ = weight decay, η = learning rate, t = the
+ * steps of the parameter from 1:
+ *
+ * <pre>
+ * g ← g + λ w
+ * m ← β₁ m + (1−β₁) g
+ * v ← β₂ v + (1−β₂) g²
+ * w ← w − η · m/(1−β₁ᵗ) / (√(v/(1−β₂ᵗ)) + ε)
+ * </pre>
+ *
+ * <p>State a parameter: {@code m} and {@code v}.
+ */
+public final class Adam extends Optimizer {
+    private static final double DEFAULT_DECAY = 0;
+
+    private final AdamOptions options;
+
+    /** Trains all parameters of a model at a fixed rate. */
+    public Adam(Module model, double learningRate) {
+        this(model, options().learningRate(learningRate).build());
+    }
+
+    /** Trains all parameters of a model. */
+    public Adam(Module model, AdamOptions options) {
+        this(List.of(ParameterGroup.of(model)), options);
+    }
+
+    /** Trains groups of parameters. */
+    public Adam(List<ParameterGroup> groups, AdamOptions options) {
+        super(groups, options.learningRate(), options.weightDecay(), List.of("m", "v"));
+        this.options = options;
+    }
+
+    /** Options to choose from; a weight decay of 0 unless set. */
+    public static AdamOptions.Builder options() {
+        return new AdamOptions.Builder(DEFAULT_DECAY);
+    }
+
+    @Override
+    protected void update(ParameterUpdate u) {
+        u.parameter()
+                .backend()
+                .optimizer()
+                .adam(
+                        u.parameter(),
+                        u.master(),
+                        u.gradient(),
+                        u.state().get(0),
+                        u.state().get(1),
+                        u.step(),
+                        1,
+                        u.learningRate(),
+                        options.beta1(),
+                        options.beta2(),
+                        options.eps(),
+                        u.weightDecay(),
+                        false);
+    }
+}

@@ -1,0 +1,66 @@
+package org.tp4j.optim;
+
+import java.util.List;
+import org.tp4j.nn.Module;
+
+/**
+ * Adam with decoupled weight decay (Loshchilov and Hutter, arXiv 1711.05101, algorithm 2), in PyTorch's form: the decay
+ * acts on the weight, scaled by the learning rate. With λ = weight decay, η = learning rate, t = the steps of the parameter
+ * from 1:
+ *
+ * <pre>
+ * w ← w (1 − η λ)
+ * m ← β₁ m + (1−β₁) g
+ * v ← β₂ v + (1−β₂) g²
+ * w ← w − η · m/(1−β₁ᵗ) / (√(v/(1−β₂ᵗ)) + ε)
+ * </pre>
+ *
+ * <p>State a parameter: {@code m} and {@code v}.
+ */
+public final class AdamW extends Optimizer {
+    private static final double DEFAULT_DECAY = 0.01;
+
+    private final AdamOptions options;
+
+    /** Trains all parameters of a model at a fixed rate. */
+    public AdamW(Module model, double learningRate) {
+        this(model, options().learningRate(learningRate).build());
+    }
+
+    /** Trains all parameters of a model. */
+    public AdamW(Module model, AdamOptions options) {
+        this(List.of(ParameterGroup.of(model)), options);
+    }
+
+    /** Trains groups of parameters. */
+    public AdamW(List<ParameterGroup> groups, AdamOptions options) {
+        super(groups, options.learningRate(), options.weightDecay(), List.of("m", "v"));
+        this.options = options;
+    }
+
+    /** Options to choose from; a weight decay of 0.01 unless set. */
+    public static AdamOptions.Builder options() {
+        return new AdamOptions.Builder(DEFAULT_DECAY);
+    }
+
+    @Override
+    protected void update(ParameterUpdate u) {
+        u.parameter()
+                .backend()
+                .optimizer()
+                .adam(
+                        u.parameter(),
+                        u.master(),
+                        u.gradient(),
+                        u.state().get(0),
+                        u.state().get(1),
+                        u.step(),
+                        1,
+                        u.learningRate(),
+                        options.beta1(),
+                        options.beta2(),
+                        options.eps(),
+                        u.weightDecay(),
+                        true);
+    }
+}

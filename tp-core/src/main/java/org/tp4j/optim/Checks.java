@@ -1,0 +1,18 @@
+package org.tp4j.optim;
+
+/** Ranges of options. */
+final class Checks {
+    private Checks() {}
+
+    static void notNegative(String what, double value) {
+        if (!(value >= 0 && value < Double.POSITIVE_INFINITY)) {
+            throw new IllegalArgumentException(what + " must be finite and at least 0, was " + value);
+        }
+    }
+
+    static void belowOne(String what, double value) {
+        if (!(value >= 0 && value < 1)) {
+            throw new IllegalArgumentException(what + " must be at least 0 and below 1, was " + value);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package org.tp4j.optim;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.tp4j.layout.Layout;
+import org.tp4j.mesh.Axis;
+import org.tp4j.tensor.Backend;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.Scope;
+import org.tp4j.tensor.Shape;
+
+/**
+ * Compares over the ranks which parameters have a gradient: where one rank trains a parameter and another passes it over,
+ * copies drift apart without a sound, or a deferred sum waits for ever.
+ */
+final class GradientPresence {
+    private GradientPresence() {}
+
+    /**
+     * Compares along every axis the parameters lie on. Collective: one gather of a bit a parameter for each axis.
+     *
+     * @throws IllegalStateException on every rank of the axis where they differ
+     */
+    static void compare(List<Slot> slots) {
+        Set<Axis> axes = new LinkedHashSet<>();
+        for (Slot slot : slots) {
+            Layout layout = slot.layout();
+            if (layout != null) {
+                axes.addAll(layout.mesh().axes());
+            }
+        }
+        for (Axis axis : axes) {
+            if (axis.size() > 1) {
+                compare(axis, slots);
+            }
+        }
+    }
+
+    private static void compare(Axis axis, List<Slot> slots) {
+        List<Slot> here = new ArrayList<>();
+        for (Slot slot : slots) {
+            Layout layout = slot.layout();
+            if (layout != null && layout.mesh().axes().contains(axis)) {
+                here.add(slot);
+            }
+        }
+        byte[] mine = new byte[here.size()];
+        for (int i = 0; i < mine.length; i++) {
+            mine[i] = (byte) (here.get(i).hasGradient() ? 1 : 0);
+        }
+        byte[] all = gather(axis, here.get(0).backend(), mine);
+        for (int i = 0; i < mine.length; i++) {
+            List<Integer> with = new ArrayList<>();
+            List<Integer> without = new ArrayList<>();
+            for (int r = 0; r < axis.size(); r++) {
+                (all[r * mine.length + i] == 1 ? with : without).add(r);
+            }
+            if (!with.isEmpty() && !without.isEmpty()) {
+                throw new IllegalStateException("parameter '" + here.get(i).name() + "' has a gradient on ranks " + with
+                        + " of mesh axis '" + axis.name() + "' but none on ranks " + without
+                        + "; HINT: every rank runs the same modules and backward(); one without data takes a loss of 0"
+                        + " from an empty batch");
+            }
+        }
+    }
+
+    private static byte[] gather(Axis axis, Backend backend, byte[] mine) {
+        try (Scope scope = Scope.open("gradient presence")) {
+            NdArray in = NdArray.allocate(backend, DType.BOOL, Shape.of(mine.length));
+            NdArray out = NdArray.allocate(backend, DType.BOOL, Shape.of(axis.size(), mine.length));
+            backend.copyIn(ByteBuffer.wrap(mine).order(ByteOrder.LITTLE_ENDIAN), in);
+            long[] counts = new long[axis.size()];
+            Arrays.fill(counts, mine.length);
+            axis.group().allGather(in, out, counts).await();
+            byte[] all = new byte[axis.size() * mine.length];
+            backend.copyOut(out, ByteBuffer.wrap(all));
+            return all;
+        }
+    }
+}

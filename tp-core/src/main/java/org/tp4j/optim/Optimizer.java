@@ -1,0 +1,215 @@
+package org.tp4j.optim;
+
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.tp4j.nn.Gradients;
+import org.tp4j.nn.Parameter;
+import org.tp4j.tensor.Tensor;
+
+/**
+ * Changes parameters by their gradients.
+ *
+ * <pre>{@code
+ * Parallelize.apply(model, mesh, plan);
+ * model.materialize(world.backend(), DType.FLOAT32, seed);
+ * Optimizer optimizer = new AdamW(model, 3e-4);
+ * for (Batch batch : batches) {
+ *     try (Scope step = Scope.open()) {
+ *         optimizer.clearGradients();
+ *         model.apply(batch.x()).crossEntropy(batch.labels()).backward();
+ *         GradientClipping.byNorm(model, 1.0);
+ *         optimizer.step();
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>It is made after the model has been placed and materialized; placed or materialized anew later, the model is refused.
+ * State (FLOAT32, FLOAT64 where the parameter is) has the layout of its parameter, so that each rank keeps that of its
+ * shards alone, is allocated when the optimizer is made and lives as long as it. A 16-bit parameter has a FLOAT32 copy, on
+ * which steps are taken; should somebody else write the parameter in between, the copy follows.
+ *
+ * <p>{@link #step} runs the deferred sums of gradients first, and cannot be had without. A parameter that is frozen or has no
+ * gradient is passed over and its own step count stays; a tied one is changed once. The first step compares over the ranks
+ * which parameters have a gradient (every step with {@code -Dtp4j.checking=true}). Besides that a step communicates nothing
+ * and, from the second on, allocates nothing.
+ *
+ * <p>A kind of one's own extends this class and implements {@link #update}.
+ */
+public abstract class Optimizer {
+    private static final boolean CHECK_ALWAYS = Boolean.getBoolean("tp4j.checking");
+
+    private final List<Slot> slots = new ArrayList<>();
+    private final List<Parameter> parameters = new ArrayList<>();
+    private final LearningRateSchedule schedule;
+    private final double weightDecay;
+    private final List<String> stateNames;
+    private long stepCount;
+    private boolean compared;
+
+    /**
+     * An optimizer of groups of parameters.
+     *
+     * @param stateNames names of the arrays kept for each parameter, such as {@code m}
+     * @throws IllegalArgumentException if there is no parameter, or one is in two groups
+     * @throws IllegalStateException if a parameter has no values yet, or lies Replicate on a mesh axis
+     */
+    protected Optimizer(
+            List<ParameterGroup> groups, LearningRateSchedule schedule, double weightDecay, List<String> stateNames) {
+        this.schedule = schedule;
+        this.weightDecay = weightDecay;
+        this.stateNames = List.copyOf(stateNames);
+        Map<Parameter, ParameterGroup> seen = new IdentityHashMap<>();
+        for (ParameterGroup group : groups) {
+            group.parameters().forEach((name, parameter) -> add(name, parameter, group, seen));
+        }
+        if (slots.isEmpty()) {
+            throw new IllegalArgumentException(kind() + " is given no parameters");
+        }
+        for (Slot slot : slots) {
+            if (slot.parameter().isTrainable()) {
+                slot.ensureState(this.stateNames.size());
+            }
+        }
+    }
+
+    private void add(String name, Parameter parameter, ParameterGroup group, Map<Parameter, ParameterGroup> seen) {
+        ParameterGroup other = seen.putIfAbsent(parameter, group);
+        if (other == null) {
+            for (Slot slot : slots) {
+                if (slot.name().equals(name)) {
+                    throw new IllegalArgumentException("two parameters are called '" + name + "'");
+                }
+            }
+            slots.add(new Slot(name, parameter, group, kind()));
+            parameters.add(parameter);
+        } else if (other != group) {
+            throw new IllegalArgumentException(
+                    "parameter '" + name + "' is in two groups; HINT: each parameter belongs to one");
+        }
+    }
+
+    private String kind() {
+        return getClass().getSimpleName();
+    }
+
+    /** Changes one parameter and its state, in place; what kind of optimizer it is. */
+    protected abstract void update(ParameterUpdate next);
+
+    /**
+     * Sums what is pending of the gradients, then changes every parameter that has one. Collective.
+     *
+     * @throws IllegalStateException if a parameter has been placed or materialized anew since the optimizer was made, or has
+     *     a gradient on some ranks only; nothing is changed
+     */
+    public final void step() {
+        prepare();
+        change();
+    }
+
+    /**
+     * As {@link #step}, unless a gradient holds an infinity or a NaN anywhere: then no rank changes a parameter, state or step
+     * count. Collective; one gather of a few numbers decides for all.
+     *
+     * @return whether the step was taken, the same on every rank
+     */
+    public final boolean stepIfFinite() {
+        prepare();
+        if (!Double.isFinite(GradientNorm.of(ReadyGradient.of(parameters), NormType.INF))) {
+            return false;
+        }
+        change();
+        return true;
+    }
+
+    private void prepare() {
+        for (Slot slot : slots) {
+            slot.checkUnmoved(kind());
+        }
+        if (!compared || CHECK_ALWAYS) {
+            GradientPresence.compare(slots);
+            compared = true;
+        }
+        Gradients.finish(parameters);
+    }
+
+    private void change() {
+        double rate = learningRate();
+        Checks.notNegative("the learning rate after " + stepCount + " steps", rate);
+        for (Slot slot : slots) {
+            if (slot.hasGradient()) {
+                slot.ensureState(stateNames.size());
+                Double decay = slot.group().weightDecay();
+                update(slot.next(rate * slot.group().rateFactor(), decay == null ? weightDecay : decay));
+                slot.stepped();
+            }
+        }
+        stepCount++;
+    }
+
+    /** Forgets the gradients of all its parameters. */
+    public final void clearGradients() {
+        for (Parameter parameter : parameters) {
+            if (parameter.isMaterialized()) {
+                parameter.tensor().clearGrad();
+            }
+        }
+    }
+
+    /** The learning rate of the next step, before any group's factor. */
+    public final double learningRate() {
+        return schedule.rate(stepCount);
+    }
+
+    /** Number of steps finished. */
+    public final long stepCount() {
+        return stepCount;
+    }
+
+    /** Its parameters by name, tied ones once, frozen ones included. */
+    public final Map<String, Parameter> parameters() {
+        Map<String, Parameter> all = new LinkedHashMap<>();
+        for (Slot slot : slots) {
+            all.put(slot.name(), slot.parameter());
+        }
+        return all;
+    }
+
+    /**
+     * All there is to save besides the parameters, by name. It shares the optimizer's memory: save or gather it before the
+     * next step.
+     *
+     * <table>
+     * <caption>Names, for a parameter {@code w}</caption>
+     * <tr><th>name</th><th>what</th><th>layout</th></tr>
+     * <tr><td>{@code step}</td><td>INT64 [], steps finished</td><td>none</td></tr>
+     * <tr><td>{@code w.step}</td><td>INT64 [], steps w has taken</td><td>none</td></tr>
+     * <tr><td>{@code w.m}, {@code w.v}, {@code w.momentum}</td><td>as the kind says</td><td>that of w</td></tr>
+     * <tr><td>{@code w.master}</td><td>FLOAT32 copy of a 16-bit w</td><td>that of w</td></tr>
+     * </table>
+     */
+    public final Map<String, Tensor> state() {
+        return OptimizerState.of(slots, stateNames, stepCount);
+    }
+
+    /**
+     * Takes over all that {@link #state} gave in another run, on whichever number of ranks; or nothing, if it does not fit.
+     *
+     * @param values by name, the same on every rank: whole tensors, each rank keeping its part; or tensors on the mesh
+     * @throws IllegalArgumentException listing every name that is missing or too many and every shape or type that differs
+     * @throws IllegalStateException if a parameter has been placed or materialized anew since the optimizer was made
+     */
+    public final void loadState(Map<String, ? extends Tensor> values) {
+        for (Slot slot : slots) {
+            slot.checkUnmoved(kind());
+        }
+        stepCount = OptimizerState.load(slots, stateNames, values, kind());
+    }
+
+    @Override
+    public String toString() {
+        return kind() + " of " + slots.size() + " parameters, " + stepCount + " steps finished";
+    }
+}

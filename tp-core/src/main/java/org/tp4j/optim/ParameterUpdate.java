@@ -1,0 +1,25 @@
+package org.tp4j.optim;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.tensor.NdArray;
+
+/**
+ * What an optimizer needs to change one parameter: this rank's parts, all of one shape, to be changed in place.
+ *
+ * @param parameter the values
+ * @param master the values in 32 bits, of which {@code parameter} is the rounding; null unless that has 16 bits
+ * @param gradient the gradient, complete
+ * @param state one array for each name the optimizer keeps state under, zero before the first step
+ * @param step the how-manieth step of this parameter it is, from 1
+ * @param learningRate of this step and parameter
+ * @param weightDecay of this parameter
+ */
+public record ParameterUpdate(
+        NdArray parameter,
+        @Nullable NdArray master,
+        NdArray gradient,
+        List<NdArray> state,
+        long step,
+        double learningRate,
+        double weightDecay) {}

@@ -1,0 +1,58 @@
+package org.tp4j.optim;
+
+import java.util.List;
+import org.tp4j.nn.Module;
+
+/**
+ * Stochastic gradient descent with momentum (Sutskever et al., ICML 2013), in PyTorch's form. With λ = weight decay, μ =
+ * momentum, η = learning rate:
+ *
+ * <pre>
+ * g ← g + λ w
+ * u ← μ u + g          (u = g at a parameter's first step)
+ * w ← w − η u          (Nesterov: w − η (g + μ u); without momentum: w − η g)
+ * </pre>
+ *
+ * <p>State a parameter: {@code momentum}, only with momentum.
+ */
+public final class SGD extends Optimizer {
+    private final SgdOptions options;
+
+    /** Plain descent of all parameters of a model. */
+    public SGD(Module model, double learningRate) {
+        this(model, SgdOptions.of(learningRate));
+    }
+
+    /** Trains all parameters of a model. */
+    public SGD(Module model, SgdOptions options) {
+        this(List.of(ParameterGroup.of(model)), options);
+    }
+
+    /** Trains groups of parameters. */
+    public SGD(List<ParameterGroup> groups, SgdOptions options) {
+        super(
+                groups,
+                options.learningRate(),
+                options.weightDecay(),
+                options.momentum() == 0 ? List.of() : List.of("momentum"));
+        this.options = options;
+    }
+
+    @Override
+    protected void update(ParameterUpdate u) {
+        u.parameter()
+                .backend()
+                .optimizer()
+                .sgd(
+                        u.parameter(),
+                        u.master(),
+                        u.gradient(),
+                        u.state().isEmpty() ? null : u.state().get(0),
+                        u.step() == 1,
+                        1,
+                        u.learningRate(),
+                        options.momentum(),
+                        u.weightDecay(),
+                        options.nesterov());
+    }
+}

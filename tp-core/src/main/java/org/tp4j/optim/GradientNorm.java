@@ -27,6 +27,7 @@ import org.tp4j.tensor.Shape;
  * and column of a mesh, whichever way an engine's ring runs, and a NaN survives a maximum, which MPI and NCCL do not
  * promise.
  */
+@SuppressWarnings("try") // scopes that only own
 final class GradientNorm {
     private GradientNorm() {}
 
@@ -42,11 +43,12 @@ final class GradientNorm {
             axes.addAll(gradient.cutBy());
         }
         List<Set<Axis>> sets = List.copyOf(bySet.keySet());
+        List<List<NdArray>> members = List.copyOf(bySet.values());
         Backend backend = gradients.get(0).local().backend();
         try (Scope scope = Scope.open("gradient norm")) {
             NdArray parts = NdArray.allocate(backend, DType.FLOAT64, Shape.of(sets.size()));
             for (int s = 0; s < sets.size(); s++) {
-                reduceLocal(bySet.get(sets.get(s)), type, parts.window(s, Shape.scalar()));
+                reduceLocal(members.get(s), type, parts.window(s, Shape.scalar()));
             }
             for (Axis axis : axes) {
                 join(axis, sets, type, parts);

@@ -70,6 +70,7 @@ final class GradientPresence {
         }
     }
 
+    @SuppressWarnings("try") // a scope that only owns
     private static byte[] gather(Axis axis, Backend backend, byte[] mine) {
         try (Scope scope = Scope.open("gradient presence")) {
             NdArray in = NdArray.allocate(backend, DType.BOOL, Shape.of(mine.length));

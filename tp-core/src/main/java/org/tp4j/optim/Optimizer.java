@@ -1,7 +1,7 @@
 package org.tp4j.optim;
 
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,9 +61,19 @@ public abstract class Optimizer {
         this.schedule = schedule;
         this.weightDecay = weightDecay;
         this.stateNames = List.copyOf(stateNames);
-        Map<Parameter, ParameterGroup> seen = new IdentityHashMap<>();
-        for (ParameterGroup group : groups) {
-            group.parameters().forEach((name, parameter) -> add(name, parameter, group, seen));
+        Map<Parameter, Integer> seen = new HashMap<>(); // parameters compare by identity
+        for (int g = 0; g < groups.size(); g++) {
+            ParameterGroup group = groups.get(g);
+            int number = g;
+            group.parameters().forEach((name, parameter) -> {
+                Integer other = seen.putIfAbsent(parameter, number);
+                if (other == null) {
+                    add(name, parameter, group);
+                } else if (other != number) {
+                    throw new IllegalArgumentException(
+                            "parameter '" + name + "' is in two groups; HINT: each parameter belongs to one");
+                }
+            });
         }
         if (slots.isEmpty()) {
             throw new IllegalArgumentException(kind() + " is given no parameters");
@@ -75,20 +85,14 @@ public abstract class Optimizer {
         }
     }
 
-    private void add(String name, Parameter parameter, ParameterGroup group, Map<Parameter, ParameterGroup> seen) {
-        ParameterGroup other = seen.putIfAbsent(parameter, group);
-        if (other == null) {
-            for (Slot slot : slots) {
-                if (slot.name().equals(name)) {
-                    throw new IllegalArgumentException("two parameters are called '" + name + "'");
-                }
+    private void add(String name, Parameter parameter, ParameterGroup group) {
+        for (Slot slot : slots) {
+            if (slot.name().equals(name)) {
+                throw new IllegalArgumentException("two parameters are called '" + name + "'");
             }
-            slots.add(new Slot(name, parameter, group, kind()));
-            parameters.add(parameter);
-        } else if (other != group) {
-            throw new IllegalArgumentException(
-                    "parameter '" + name + "' is in two groups; HINT: each parameter belongs to one");
         }
+        slots.add(new Slot(name, parameter, group, kind()));
+        parameters.add(parameter);
     }
 
     private String kind() {
@@ -125,14 +129,18 @@ public abstract class Optimizer {
     }
 
     private void prepare() {
-        for (Slot slot : slots) {
-            slot.checkUnmoved(kind());
-        }
+        checkUnmoved();
         if (!compared || CHECK_ALWAYS) {
             GradientPresence.compare(slots);
             compared = true;
         }
         Gradients.finish(parameters);
+    }
+
+    private void checkUnmoved() {
+        for (Slot slot : slots) {
+            slot.checkUnmoved(kind());
+        }
     }
 
     private void change() {
@@ -189,8 +197,11 @@ public abstract class Optimizer {
      * <tr><td>{@code w.m}, {@code w.v}, {@code w.momentum}</td><td>as the kind says</td><td>that of w</td></tr>
      * <tr><td>{@code w.master}</td><td>FLOAT32 copy of a 16-bit w</td><td>that of w</td></tr>
      * </table>
+     *
+     * @throws IllegalStateException if a parameter has been placed or materialized anew since the optimizer was made
      */
     public final Map<String, Tensor> state() {
+        checkUnmoved();
         return OptimizerState.of(slots, stateNames, stepCount);
     }
 
@@ -202,9 +213,7 @@ public abstract class Optimizer {
      * @throws IllegalStateException if a parameter has been placed or materialized anew since the optimizer was made
      */
     public final void loadState(Map<String, ? extends Tensor> values) {
-        for (Slot slot : slots) {
-            slot.checkUnmoved(kind());
-        }
+        checkUnmoved();
         stepCount = OptimizerState.load(slots, stateNames, values, kind());
     }
 

@@ -142,11 +142,14 @@ final class OptimizerState {
     }
 
     /** Writes this rank's part of {@code value} over {@code to}. */
+    @SuppressWarnings("try") // a scope that only owns
     private static void copyPart(Slot slot, @Nullable Tensor value, NdArray to) {
         try (Scope scope = Scope.open("loading " + slot.name())) {
             Layout layout = slot.layout();
             NdArray part;
-            if (value instanceof DTensor onMesh && onMesh.layout().equals(layout)) {
+            if (layout != null
+                    && value instanceof DTensor onMesh
+                    && onMesh.layout().equals(layout)) {
                 part = onMesh.local();
             } else {
                 Tensor present = java.util.Objects.requireNonNull(value);

@@ -171,6 +171,7 @@ final class Slot {
      * A parameter that somebody else has written since the last step (a checkpoint, an assignment) wins over its 32-bit
      * copy, except where that rounds to it.
      */
+    @SuppressWarnings("try") // a scope that only owns
     private void refreshMaster() {
         NdArray copy = master;
         NdArray values = tensor.local();

@@ -5,8 +5,19 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /**
- * Rows of a table [vocabulary, size] by ids [...]: the result is [..., size]. Initial values are normal with deviation 1, as
- * in PyTorch.
+ * Rows of a table by number: Y[..., :] = weight[ids[...], :].
+ *
+ * <table>
+ * <caption>Tensors</caption>
+ * <tr><th>tensor</th><th>shape</th><th>split by row (vocabulary)</th><th>split by column (features)</th></tr>
+ * <tr><td>ids, integers</td><td>[...]</td><td>whole</td><td>whole</td></tr>
+ * <tr><td>weight</td><td>[vocabulary, size]</td><td>Shard(0)</td><td>Shard(1)</td></tr>
+ * <tr><td>Y</td><td>[..., size]</td><td>Partial: each rank looks up the ids it owns, then all-reduce</td><td>Shard(-1)</td></tr>
+ * </table>
+ *
+ * <p>Backward: dweight[i] = Σ dY of all places where id i stands, the padding id left out; exact up to the order of that
+ * sum. Kept for backward: ids. Initial values are normal with deviation 1, as in PyTorch (there the padding row is 0 at
+ * first; here it is drawn like the others).
  */
 public final class Embedding extends Module {
     private final Parameter weight;
@@ -35,6 +46,12 @@ public final class Embedding extends Module {
     /** The table, to tie an output layer to. */
     public Parameter weight() {
         return weight;
+    }
+
+    @Override
+    protected String describe() {
+        String sizes = weight.shape().size(0) + " x " + weight.shape().size(1);
+        return paddingId == GatherRows.NO_PADDING ? sizes : sizes + ", padding id " + paddingId;
     }
 
     @Override

@@ -4,7 +4,21 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
-/** Layer norm over the last dimension with weight (1 at first) and bias (0 at first); Ba et al., arXiv 1607.06450. */
+/**
+ * Layer norm: y = (x - mean(x)) / sqrt(var(x) + eps) · weight + bias over the last dimension (Ba et al., arXiv 1607.06450).
+ *
+ * <table>
+ * <caption>Tensors</caption>
+ * <tr><th>tensor</th><th>shape</th><th>on a mesh</th></tr>
+ * <tr><td>X, Y</td><td>[..., size]</td><td>Invariant, or Shard of any dimension but the last ({@code SequenceParallel})</td></tr>
+ * <tr><td>weight, 1 at first; bias, 0 at first</td><td>[size]</td><td>Invariant</td></tr>
+ * </table>
+ *
+ * <p>No communication in the module. Where X is sharded, weight and bias are promoted Invariant → Replicate: their
+ * gradients are terms of a sum over the axis, taken with all other such sums when an optimizer (or {@link Gradients})
+ * asks. Kept for backward: X and two numbers a row. The variance is the biased one, computed from differences to the
+ * mean; relative error a few units in the last place.
+ */
 public final class LayerNorm extends Module {
     private final double eps;
     private final Parameter weight;
@@ -24,6 +38,11 @@ public final class LayerNorm extends Module {
         this.eps = eps;
         this.weight = parameter(new Parameter("weight", Shape.of(size), Initializer.ones()));
         this.bias = bias ? parameter(new Parameter("bias", Shape.of(size), Initializer.zeros())) : null;
+    }
+
+    @Override
+    protected String describe() {
+        return weight.shape().size(0) + ", eps " + eps + (bias == null ? ", no bias" : "");
     }
 
     @Override

@@ -11,15 +11,17 @@ import org.tp4j.tensor.Tensor;
  *
  * <table>
  * <caption>Tensors</caption>
- * <tr><th>tensor</th><th>shape</th></tr>
- * <tr><td>X</td><td>[..., in]</td></tr>
- * <tr><td>weight</td><td>[out, in], as PyTorch and Hugging Face store it</td></tr>
- * <tr><td>bias</td><td>[out]</td></tr>
- * <tr><td>Y</td><td>[..., out]</td></tr>
+ * <tr><th>tensor</th><th>shape</th><th>split by column</th><th>split by row</th></tr>
+ * <tr><td>X</td><td>[..., in]</td><td>Replicate</td><td>Shard(-1)</td></tr>
+ * <tr><td>weight, [out, in] as PyTorch and Hugging Face store it</td><td>[out, in]</td><td>Shard(0)</td><td>Shard(1)</td></tr>
+ * <tr><td>bias</td><td>[out]</td><td>Shard(0)</td><td>Invariant</td></tr>
+ * <tr><td>X Wᵀ</td><td>[..., out]</td><td>Shard(-1)</td><td>Partial, settled before the bias is added</td></tr>
+ * <tr><td>Y</td><td>[..., out]</td><td>Shard(-1)</td><td>Invariant</td></tr>
  * </table>
  *
- * <p>Backward: dX = dY W, dW = dYᵀ X, db = Σ dY. The product is what a parallel style redistributes; the bias is added
- * after that, once. Initial values are uniform within ±1/sqrt(in), as in PyTorch.
+ * <p>Backward: dX = dY W first, so that its communication runs under dW = dYᵀ X; db = Σ dY over all rows. Kept for
+ * backward: X. The module itself never communicates; a style of {@code org.tp4j.parallel} does, around it. Error: that of
+ * sums of {@code in} products. Initial values are uniform within ±1/sqrt(in), as in PyTorch.
  */
 public class Linear extends Module {
     private final long in;
@@ -80,7 +82,10 @@ public class Linear extends Module {
         settle = step;
     }
 
-    /** Leaves the bias to the caller, who may fuse it with what follows: {@link #apply} gives X Wᵀ alone. */
+    /**
+     * Leaves the bias to the caller, who may fuse it with what follows: {@link #apply} gives X Wᵀ alone. {@link
+     * #applyActivated}, which is such a fusion, adds it all the same.
+     */
     public final void skipBiasAdd(boolean skip) {
         skipBiasAdd = skip;
     }
@@ -101,6 +106,11 @@ public class Linear extends Module {
             Tensor product = product(input);
             return bias == null ? activate(product, activation) : product.biasActivation(bias.tensor(), activation);
         });
+    }
+
+    @Override
+    protected String describe() {
+        return in + " -> " + out + (bias == null ? ", no bias" : skipBiasAdd ? ", bias left to the caller" : "");
     }
 
     private static Tensor activate(Tensor x, Activation activation) {

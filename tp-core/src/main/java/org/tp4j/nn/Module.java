@@ -1,13 +1,12 @@
 package org.tp4j.nn;
 
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Backend;
@@ -34,11 +33,12 @@ import org.tp4j.tensor.Tensor;
 public abstract class Module {
     private final Map<String, Module> children = new LinkedHashMap<>();
     private final Map<String, Parameter> parameters = new LinkedHashMap<>();
-    private final List<UnaryOperator<Tensor>> inputHooks = new ArrayList<>();
-    private final List<UnaryOperator<Tensor>> outputHooks = new ArrayList<>();
+    private final List<UnaryOperator<Tensor>> inputHooks = new CopyOnWriteArrayList<>();
+    private final List<UnaryOperator<Tensor>> outputHooks = new CopyOnWriteArrayList<>();
     private @Nullable Module parent;
     private String name = "";
     private @Nullable String path;
+    private @Nullable String split;
     private boolean training = true;
     private long seed;
     private long step;
@@ -54,6 +54,7 @@ public abstract class Module {
         }
         added.parent = this;
         added.name = childName;
+        added.modules().values().forEach(below -> below.path = null);
         children.put(childName, module);
         return module;
     }
@@ -113,14 +114,43 @@ public abstract class Module {
         }
     }
 
-    /** Adds what is done to every input before {@link #forward}; later hooks run later. */
-    public final void addInputHook(UnaryOperator<Tensor> hook) {
+    /** A hook that has been added. */
+    public interface Hook {
+        /** Takes it away again; does nothing if that has been done. */
+        void remove();
+    }
+
+    /**
+     * Adds what is done to every input before {@link #forward}; later hooks run later. A hook that only looks gives back
+     * what it is given.
+     */
+    public final Hook addInputHook(UnaryOperator<Tensor> hook) {
         inputHooks.add(hook);
+        return () -> inputHooks.remove(hook);
     }
 
     /** Adds what is done to every output after {@link #forward}; later hooks run later. */
-    public final void addOutputHook(UnaryOperator<Tensor> hook) {
+    public final Hook addOutputHook(UnaryOperator<Tensor> hook) {
         outputHooks.add(hook);
+        return () -> outputHooks.remove(hook);
+    }
+
+    /** In what way the module is split over ranks, for messages and {@link #toString}; null if it is not. */
+    public final @Nullable String split() {
+        return split;
+    }
+
+    /**
+     * Notes in what way the module is split; done once, by what installs the hooks.
+     *
+     * @throws IllegalStateException if it is split already
+     */
+    public final void markSplit(String how) {
+        if (split != null) {
+            throw new IllegalStateException("module '" + path() + "' is split already: " + split
+                    + "; HINT: split a new model, or leave the module out of the plan");
+        }
+        split = how;
     }
 
     /** Dotted path from the outermost module, empty for that one. */
@@ -171,6 +201,21 @@ public abstract class Module {
                     }
                 }));
         return all;
+    }
+
+    /** The parameters whose dotted paths follow a {@link NamePattern}, such as {@code layers.*.norm.weight}. */
+    public final Map<String, Parameter> parameters(String pattern) {
+        NamePattern wanted = NamePattern.of(pattern);
+        Map<String, Parameter> chosen = parameters();
+        chosen.keySet().removeIf(n -> !wanted.matches(n));
+        return chosen;
+    }
+
+    /** Elements of all parameters, of the whole model whatever part of it this rank holds; tied ones count once. */
+    public final long parameterCount() {
+        return parameters().values().stream()
+                .mapToLong(parameter -> parameter.shape().elements())
+                .sum();
     }
 
     /**
@@ -247,38 +292,33 @@ public abstract class Module {
     }
 
     /**
-     * Overwrites all parameters, or none: names, shapes and types are checked first.
+     * Overwrites all parameters, or none: names, shapes and types are checked first. Floats of other types are converted.
      *
-     * @param values whole tensors by name, the same on every rank
+     * @param values tensors by name: whole ones, the same on every rank, or tensors on a mesh, such as another model's
+     *     {@link #state()}
      * @throws IllegalArgumentException listing every name that is missing or too many and every shape or type that differs
      */
-    public final void loadState(Map<String, Tensor> values) {
-        Map<String, Parameter> mine = parameters();
-        List<String> problems = new ArrayList<>();
-        mine.forEach((n, parameter) -> {
-            Tensor value = values.get(n);
-            if (value == null) {
-                problems.add("missing: '" + n + "' " + parameter.shape());
-            } else if (!value.shape().equals(parameter.shape())) {
-                problems.add("shape of '" + n + "': " + parameter.shape() + " expected, " + value.shape() + " given");
-            } else if (value.dtype().isFloating() != parameter.tensor().dtype().isFloating()) {
-                problems.add("type of '" + n + "': " + parameter.tensor().dtype() + " expected, " + value.dtype()
-                        + " given");
-            }
-        });
-        for (String n : values.keySet()) {
-            if (!mine.containsKey(n)) {
-                problems.add("unknown: '" + n + "' " + values.get(n).shape());
-            }
-        }
-        if (!problems.isEmpty()) {
-            throw new IllegalArgumentException("the state does not fit the model, nothing was changed; "
-                    + String.join("; ", problems) + "; the model has " + names(mine.keySet()));
-        }
-        mine.forEach((n, parameter) -> parameter.assign(java.util.Objects.requireNonNull(values.get(n))));
+    public final void loadState(Map<String, ? extends Tensor> values) {
+        State.load(parameters(), values);
     }
 
-    private static String names(Collection<String> all) {
-        return all.size() <= 12 ? all.toString() : all.size() + " parameters";
+    /** What {@link #toString} shows between the parentheses: sizes and options. */
+    protected String describe() {
+        return "";
+    }
+
+    /** The module and all below it as a tree, a line each, with how they are split. */
+    @Override
+    public final String toString() {
+        StringBuilder text = new StringBuilder();
+        write(text, "");
+        return text.toString();
+    }
+
+    private void write(StringBuilder text, String indent) {
+        text.append(indent).append(name.isEmpty() ? "" : name + ": ");
+        text.append(getClass().getSimpleName()).append('(').append(describe()).append(')');
+        text.append(split == null ? "" : " split by " + split).append('\n');
+        children.values().forEach(child -> child.write(text, indent + "  "));
     }
 }

@@ -3,10 +3,12 @@ package org.tp4j.nn;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
+import org.tp4j.layout.Boxes;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Region;
 import org.tp4j.tensor.Scope;
@@ -83,24 +85,29 @@ public final class Parameter {
     public Tensor tensor() {
         Tensor t = tensor;
         if (t == null) {
-            throw new IllegalStateException("parameter '" + name + "' " + shape + " has no values yet;"
+            String module = ExecutionContext.current().modulePath();
+            throw new IllegalStateException("parameter '" + name + "' " + shape
+                    + (module.isEmpty() ? "" : ", used in module '" + module + "',") + " has no values yet;"
                     + " HINT: call model.materialize(backend, dtype, seed) after placing the model");
         }
         return t;
     }
 
-    /** Places it on a mesh; values it has already are kept, each rank going on with its part. */
+    /**
+     * Places it on a mesh; values it has already are kept, each rank going on with its part.
+     *
+     * @throws IllegalArgumentException if the layout is not one of tensors of this shape; nothing is changed
+     */
     public void place(Layout to) {
+        Region region = to.region(shape);
+        Tensor t = tensor;
         layout = to;
         placements++;
-        Tensor t = tensor;
         if (t != null) {
             Tensor whole = t instanceof DTensor d ? d.fullTensor() : t;
-            Region region = to.region(shape);
             tensor = Scope.outside(() -> {
                 NdArray local = NdArray.allocate(t.backend(), t.dtype(), region.local());
-                org.tp4j.layout.Boxes.copy(
-                        whole.local(), region.offsets(), local, new long[shape.dims()], region.local());
+                Boxes.copy(whole.local(), region.offsets(), local, new long[shape.dims()], region.local());
                 return leaf(local);
             });
         }
@@ -108,6 +115,7 @@ public final class Parameter {
 
     /** Gives it memory and initial values; stream of random numbers: its name. */
     void materialize(Backend backend, DType dtype, long seed) {
+        placements += tensor == null ? 0 : 1;
         tensor = Scope.outside(() -> {
             Layout at = layout;
             Region region = at == null ? Region.whole(shape) : at.region(shape);
@@ -124,25 +132,27 @@ public final class Parameter {
     }
 
     /**
-     * Overwrites its values.
+     * Overwrites its values; another float type is converted.
      *
-     * @param whole the whole parameter, of its shape; its type is converted
+     * @param values of this parameter's shape: a whole tensor, the same on every rank, or one on a mesh
+     * @throws IllegalArgumentException if the shape differs
      */
-    public void assign(Tensor whole) {
-        if (!whole.shape().equals(shape)) {
+    public void assign(Tensor values) {
+        if (!values.shape().equals(shape)) {
             throw new IllegalArgumentException("parameter '" + name + "' has shape " + shape + ", but values of shape "
-                    + whole.shape() + " are given");
+                    + values.shape() + " are given");
         }
-        Tensor source = whole.detach().cast(tensor().dtype());
+        NdArray mine = tensor().local();
+        Tensor source = values.detach().cast(mine.dtype());
         Layout at = layout;
-        NdArray local = tensor().local();
-        if (at == null) {
-            local.assign(source.local());
-        } else {
-            Region region = at.region(shape);
-            org.tp4j.layout.Boxes.copy(source.local(), region.offsets(), local, new long[shape.dims()], region.local());
-            local.storage().markChanged();
+        if (source instanceof DTensor d && d.layout().equals(at)) {
+            mine.assign(d.local());
+            return;
         }
+        NdArray whole = source instanceof DTensor d ? d.fullTensor().local() : source.local();
+        Region region = at == null ? Region.whole(shape) : at.region(shape);
+        Boxes.copy(whole, region.offsets(), mine, new long[shape.dims()], region.local());
+        mine.storage().markChanged();
     }
 
     @Override

@@ -3,7 +3,18 @@ package org.tp4j.nn;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
-/** RMS norm over the last dimension with a weight, 1 at first; Zhang and Sennrich, arXiv 1910.07467. */
+/**
+ * RMS norm: y = x / sqrt(mean(x²) + eps) · weight over the last dimension (Zhang and Sennrich, arXiv 1910.07467).
+ *
+ * <table>
+ * <caption>Tensors</caption>
+ * <tr><th>tensor</th><th>shape</th><th>on a mesh</th></tr>
+ * <tr><td>X, Y</td><td>[..., size]</td><td>Invariant, or Shard of any dimension but the last ({@code SequenceParallel})</td></tr>
+ * <tr><td>weight, 1 at first</td><td>[size]</td><td>Invariant</td></tr>
+ * </table>
+ *
+ * <p>Communication and gradients as in {@link LayerNorm}. Kept for backward: X and one number a row.
+ */
 public final class RmsNorm extends Module {
     private final double eps;
     private final Parameter weight;
@@ -15,6 +26,11 @@ public final class RmsNorm extends Module {
     public RmsNorm(long size, double eps) {
         this.eps = eps;
         this.weight = parameter(new Parameter("weight", Shape.of(size), Initializer.ones()));
+    }
+
+    @Override
+    protected String describe() {
+        return weight.shape().size(0) + ", eps " + eps;
     }
 
     @Override

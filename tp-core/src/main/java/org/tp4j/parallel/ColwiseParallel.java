@@ -56,6 +56,16 @@ public record ColwiseParallel(Placement input, @Nullable Placement output, boole
     }
 
     @Override
+    public String toString() {
+        return Styles.text(
+                "ColwiseParallel",
+                input.equals(Placement.invariant()) ? "" : "input " + input,
+                output == null ? "" : "output " + output,
+                localOutput ? "local output" : "",
+                unit == 1 ? "" : "unit " + unit);
+    }
+
+    @Override
     public List<String> problems(String path, Module module, int ranks) {
         List<String> problems = Styles.linearOrEmbedding(this, path, module);
         if (module instanceof Linear linear) {
@@ -69,9 +79,13 @@ public record ColwiseParallel(Placement input, @Nullable Placement output, boole
 
     @Override
     public Map<String, Placement> placements(Module module) {
-        return module instanceof Embedding
-                ? Map.of("weight", new Placement.Shard(1, unit))
-                : Map.of("weight", new Placement.Shard(0, unit), "bias", new Placement.Shard(0, unit));
+        if (module instanceof Embedding) {
+            return Map.of("weight", new Placement.Shard(1, unit));
+        }
+        Placement rows = new Placement.Shard(0, unit);
+        return module.ownParameters().containsKey("bias")
+                ? Map.of("weight", rows, "bias", rows)
+                : Map.of("weight", rows);
     }
 
     @Override

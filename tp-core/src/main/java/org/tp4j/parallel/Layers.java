@@ -14,5 +14,6 @@ final class Layers {
                 .forEach((name, parameter) -> parameter.place(
                         axis.layout(parameter.shape(), placements.getOrDefault(name, Placement.invariant()))));
         style.install(module, axis);
+        module.markSplit(style + " along " + axis.name());
     }
 }

@@ -56,6 +56,28 @@ public record MeshAxis(DeviceMesh mesh, String name) {
         return enter(tensor, declared).redistribute(name, wanted);
     }
 
+    /** How a tensor lies along this axis. */
+    public Placement placementOf(DTensor tensor) {
+        return tensor.layout().placement(tensor.layout().mesh().axisIndex(name));
+    }
+
+    /**
+     * Whether a tensor's dimension {@code dim} is cut along this axis where {@code wanted} would cut it, in whatever units.
+     *
+     * @param dim counted from the front
+     */
+    boolean isCutLike(DTensor tensor, int dim, Placement.Shard wanted) {
+        Layout layout = tensor.layout();
+        int axis = layout.mesh().axisIndex(name);
+        if (!(layout.placement(axis) instanceof Placement.Shard has) || has.dim() != dim) {
+            return false;
+        }
+        long uncut = layout.with(axis, Placement.replicate())
+                .localShape(tensor.shape())
+                .size(dim);
+        return has.unit() == wanted.unit() || has.cutsLike(wanted, uncut, size());
+    }
+
     /** A tensor on the mesh; a plain one is taken to be laid out as declared along this axis, Invariant on the others. */
     public DTensor enter(Tensor tensor, Placement declared) {
         if (tensor instanceof DTensor onMesh) {

@@ -23,4 +23,12 @@ public interface ParallelStyle {
 
     /** Adds the hooks that redistribute inputs and outputs. */
     void install(Module module, MeshAxis axis);
+
+    /**
+     * This style and another for one module: what both place, and the hooks of this one, then those of the other. Such as
+     * {@code new PrepareModuleInput(...).and(new PrepareModuleOutput(...))}.
+     */
+    default ParallelStyle and(ParallelStyle other) {
+        return new CombinedStyle(this, other);
+    }
 }

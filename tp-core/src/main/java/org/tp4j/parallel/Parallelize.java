@@ -38,12 +38,7 @@ public final class Parallelize {
     }
 
     private static <M extends Module> M apply(M model, MeshAxis axis, Map<String, ? extends ParallelStyle> plan) {
-        Plan matched = Plan.match(model, axis, plan);
-        matched.placements()
-                .forEach((parameter, placement) -> parameter.place(axis.layout(parameter.shape(), placement)));
-        Map<String, Module> modules = model.modules();
-        matched.styles()
-                .forEach((path, style) -> style.install(java.util.Objects.requireNonNull(modules.get(path)), axis));
+        Plan.match(model, axis, plan).carryOut();
         return model;
     }
 }

@@ -19,6 +19,11 @@ public record PrepareModuleInput(Placement input, Placement wanted, boolean loca
     }
 
     @Override
+    public String toString() {
+        return Styles.text("PrepareModuleInput", input + " -> " + wanted, localInput ? "local input" : "");
+    }
+
+    @Override
     public List<String> problems(String path, Module module, int ranks) {
         return List.of();
     }

@@ -19,6 +19,11 @@ public record PrepareModuleOutput(Placement output, Placement wanted, boolean lo
     }
 
     @Override
+    public String toString() {
+        return Styles.text("PrepareModuleOutput", output + " -> " + wanted, localOutput ? "local output" : "");
+    }
+
+    @Override
     public List<String> problems(String path, Module module, int ranks) {
         return List.of();
     }

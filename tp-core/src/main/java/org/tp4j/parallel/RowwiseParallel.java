@@ -2,11 +2,15 @@ package org.tp4j.parallel;
 
 import java.util.List;
 import java.util.Map;
+import org.tp4j.autograd.DTensors;
 import org.tp4j.layout.DTensor;
+import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
 import org.tp4j.nn.Embedding;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Module;
+import org.tp4j.tensor.ExecutionContext;
+import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /**
@@ -57,6 +61,17 @@ public record RowwiseParallel(Placement input, Placement output, boolean localOu
     }
 
     @Override
+    public String toString() {
+        Placement sliced = Placement.shard(-1);
+        return Styles.text(
+                "RowwiseParallel",
+                input.equals(sliced) ? "" : "input " + input,
+                output.equals(Placement.invariant()) ? "" : "output " + output,
+                localOutput ? "local output" : "",
+                unit == 1 ? "" : "unit " + unit);
+    }
+
+    @Override
     public List<String> problems(String path, Module module, int ranks) {
         List<String> problems = Styles.linearOrEmbedding(this, path, module);
         if (module instanceof Linear linear) {
@@ -70,15 +85,13 @@ public record RowwiseParallel(Placement input, Placement output, boolean localOu
 
     @Override
     public Map<String, Placement> placements(Module module) {
-        return module instanceof Embedding
-                ? Map.of("weight", new Placement.Shard(0, unit))
-                : Map.of("weight", new Placement.Shard(1, unit));
+        return Map.of("weight", new Placement.Shard(module instanceof Embedding ? 0 : 1, unit));
     }
 
     @Override
     public void install(Module module, MeshAxis axis) {
         if (module instanceof Linear linear) {
-            module.addInputHook(x -> axis.bring(x, input, new Placement.Shard(-1, unit)));
+            module.addInputHook(x -> slice(x, linear.in(), axis));
             linear.settleProduct(product -> settle(product, axis));
         } else {
             module.addInputHook(ids -> axis.bring(ids, Placement.invariant(), Placement.invariant()));
@@ -87,6 +100,31 @@ public record RowwiseParallel(Placement input, Placement output, boolean localOu
         if (localOutput) {
             module.addOutputHook(y -> MeshAxis.leave((DTensor) y));
         }
+    }
+
+    /** The slice of the input that meets this rank's slice of the weight. */
+    private DTensor slice(Tensor x, long in, MeshAxis axis) {
+        int last = x.shape().dims() - 1;
+        Placement.Shard mine = new Placement.Shard(last, unit);
+        boolean isSlice = input instanceof Placement.Shard s && (s.dim() == -1 || s.dim() == last);
+        if (!(x instanceof DTensor) && isSlice && last >= 0) {
+            Shape whole = x.shape().with(last, in); // known, so that no rank need ask the others
+            return DTensors.trusted(x, whole, axis.layout(whole, mine));
+        }
+        DTensor onMesh = axis.enter(x, input);
+        if (axis.isCutLike(onMesh, last, mine)) {
+            return onMesh;
+        }
+        if (axis.placementOf(onMesh) instanceof Placement.Shard has && has.dim() == last) {
+            String module = ExecutionContext.current().modulePath();
+            throw new LayoutException(
+                    "RowwiseParallel",
+                    "RowwiseParallel in module '" + module + "': the last dimension of the input " + x.shape()
+                            + " is cut as " + has + " on mesh axis '" + axis.name() + "', the weight's as " + mine
+                            + ", so a rank's input and weight would be of different channels; HINT: give both layers'"
+                            + " styles the same unit");
+        }
+        return onMesh.redistribute(axis.name(), mine);
     }
 
     private Tensor settle(Tensor product, MeshAxis axis) {

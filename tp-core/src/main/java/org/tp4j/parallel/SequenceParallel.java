@@ -26,6 +26,15 @@ public record SequenceParallel(int dim, Placement input, boolean localOutput) im
     }
 
     @Override
+    public String toString() {
+        return Styles.text(
+                "SequenceParallel",
+                "dim " + dim,
+                input.equals(Placement.invariant()) ? "" : "input " + input,
+                localOutput ? "local output" : "");
+    }
+
+    @Override
     public List<String> problems(String path, Module module, int ranks) {
         return List.of();
     }

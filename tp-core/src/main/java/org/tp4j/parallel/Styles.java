@@ -1,7 +1,9 @@
 package org.tp4j.parallel;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Placement;
@@ -14,11 +16,20 @@ import org.tp4j.tensor.Tensor;
 final class Styles {
     private Styles() {}
 
+    /** A style in words: its name and those options that are not empty. */
+    static String text(String name, String... options) {
+        String said = Arrays.stream(options).filter(option -> !option.isEmpty()).collect(Collectors.joining(", "));
+        return said.isEmpty() ? name : name + "(" + said + ")";
+    }
+
     static List<String> linearOrEmbedding(ParallelStyle style, String path, Module module) {
         List<String> problems = new ArrayList<>();
         if (!(module instanceof Linear) && !(module instanceof Embedding)) {
-            problems.add("'" + path + "' is a " + module.getClass().getSimpleName() + ", but "
-                    + style.getClass().getSimpleName() + " splits Linear and Embedding");
+            String parts = module.children().isEmpty()
+                    ? ""
+                    : "; HINT: name one of its parts " + module.children().keySet();
+            problems.add("'" + path + "' is a " + module.getClass().getSimpleName() + ", but " + style
+                    + " splits Linear and Embedding" + parts);
         }
         return problems;
     }
@@ -29,9 +40,11 @@ final class Styles {
             return List.of();
         }
         long below = n / unit * unit;
+        String sizes = below == 0
+                ? "the nearest size that works is " + unit
+                : "the nearest sizes that work are " + below + " and " + (below + unit);
         return List.of("'" + path + "': " + dimension + " has size " + n + ", which is not whole units of " + unit
-                + " to cut for " + ranks + " ranks; the nearest sizes that work are "
-                + (below == 0 ? "" : below + " and ") + (below + unit));
+                + " to cut for " + ranks + " ranks; HINT: " + sizes);
     }
 
     /** Leaves a result as it is, redistributes it, or hands out this rank's part. */

@@ -91,6 +91,23 @@ public record CollectiveCall(
         };
     }
 
+    /** A hash of what all ranks' calls have in common if they belong together. */
+    public int signatureHash() {
+        // Of names, not of enum constants: every process must come to the same.
+        int hash = kind.isPointToPoint()
+                ? -1
+                : kind.name().hashCode() + (op == null ? 0 : op.name().hashCode()) + root;
+        hash = hash * 31 + (dtype == null ? 0 : dtype.name().hashCode());
+        int rest = switch (kind) {
+            case ALL_REDUCE, REDUCE, BROADCAST -> shape.hashCode();
+            case ALL_GATHER, REDUCE_SCATTER -> Arrays.hashCode(sendCounts);
+            case SEND, RECEIVE -> Long.hashCode(elements());
+            case ALL_TO_ALL, BARRIER, SPLIT -> 0;
+        };
+        hash = (hash * 31 + rest) * 0x9e3779b9;
+        return hash ^ (hash >>> 15);
+    }
+
     private static long count(long @Nullable [] counts, int rank) {
         return counts == null || rank >= counts.length ? -1 : counts[rank];
     }

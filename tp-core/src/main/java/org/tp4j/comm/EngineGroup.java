@@ -142,6 +142,11 @@ public abstract class EngineGroup implements ProcessGroup {
         return closed;
     }
 
+    /** Records a call that the engine makes for its own purposes, in step on all ranks. */
+    protected final CallRecord internalCall(Collective kind) {
+        return record(CollectiveCall.bare(kind));
+    }
+
     private Work post(Collective kind, @Nullable NdArray in, @Nullable NdArray out, Supplier<CollectiveCall> checked) {
         checkOpen(kind);
         CollectiveCall call;

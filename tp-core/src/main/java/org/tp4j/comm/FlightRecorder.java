@@ -2,6 +2,9 @@ package org.tp4j.comm;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -63,6 +66,17 @@ public final class FlightRecorder {
                 + " (" + state + ")";
     }
 
+    /** The number of the latest collective on each group, among the calls still kept. */
+    Map<String, Long> latest() {
+        Map<String, Long> latest = new TreeMap<>();
+        for (CallRecord record : records()) {
+            if (!record.call().kind().isPointToPoint()) {
+                latest.merge(record.group(), record.sequence(), Math::max);
+            }
+        }
+        return latest;
+    }
+
     /** All kept calls as text, one a line. */
     public String dump() {
         StringBuilder text = new StringBuilder();
@@ -74,7 +88,7 @@ public final class FlightRecorder {
         long now = System.nanoTime();
         for (CallRecord record : records()) {
             text.append(String.format(
-                    java.util.Locale.ROOT,
+                    Locale.ROOT,
                     "%10.3f s ago  %-6s  %s%n",
                     (now - record.postedNanos()) * 1e-9,
                     record.state(),

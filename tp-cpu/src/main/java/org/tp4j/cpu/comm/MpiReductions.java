@@ -1,0 +1,233 @@
+package org.tp4j.cpu.comm;
+
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.comm.CallRecord;
+import org.tp4j.comm.ReduceOp;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.Shape;
+
+/** Calls that join values. Every element is joined in rank order, by all ranks or by one owner: the same bits everywhere. */
+final class MpiReductions {
+    /** Up to here everybody sends everything to everybody and joins it all: one round instead of two. */
+    static final long DIRECT_BYTES = 16 * 1024;
+
+    private MpiReductions() {}
+
+    /** What reductions share. */
+    private abstract static class Reduction extends MpiWork {
+        final NdArray in;
+        final NdArray out;
+        final DType dtype;
+        final ReduceOp op;
+        final int size;
+        final int me;
+        final int width;
+
+        Reduction(MpiGroup group, CallRecord record, NdArray in, NdArray out, long end, long step) {
+            super(group, record, record.sequence(), end, step);
+            this.in = in;
+            this.out = out;
+            this.dtype = in.dtype();
+            this.op = Objects.requireNonNull(record.call().op());
+            this.size = group.size();
+            this.me = group.rank();
+            this.width = dtype.bytes();
+        }
+
+        /** A run a rank, {@code n} elements apart. */
+        final Lanes.Run[] slots(Staging all, long n) {
+            Lanes.Run[] runs = new Lanes.Run[size];
+            Arrays.setAll(runs, r -> new Lanes.Run(all, (int) (r * n * width)));
+            return runs;
+        }
+    }
+
+    /** Small all-reduce, and reduce: whoever needs the result gets everybody's values and joins them. */
+    static final class Direct extends Reduction {
+        private final int root;
+        private @Nullable Staging all;
+
+        Direct(MpiGroup group, CallRecord record, NdArray in, NdArray out) {
+            super(
+                    group,
+                    record,
+                    in,
+                    out,
+                    in.elements(),
+                    SLICE_BYTES / group.size() / in.dtype().bytes());
+            this.root = record.call().root();
+        }
+
+        @Override
+        int phases() {
+            return 1;
+        }
+
+        private boolean joins(int rank) {
+            return root < 0 || root == rank;
+        }
+
+        @Override
+        Messages prepare(int phase, long from, long to) {
+            long n = to - from;
+            long bytes = n * width;
+            Staging staging = take(joins(me) ? size * bytes : bytes);
+            all = staging;
+            long own = joins(me) ? me * bytes : 0;
+            copyOut(in, from, n, staging, own);
+            Messages messages = messages(phase, 2 * size);
+            for (int peer = 0; peer < size; peer++) {
+                if (peer != me && joins(me)) {
+                    messages.receive(peer, staging, peer * bytes, bytes);
+                }
+            }
+            for (int peer = 0; peer < size; peer++) {
+                if (peer != me && joins(peer)) {
+                    messages.send(peer, staging, own, bytes);
+                }
+            }
+            return messages;
+        }
+
+        @Override
+        void complete(int phase, long from, long to) {
+            if (joins(me)) {
+                Lanes.Run[] runs = slots(Objects.requireNonNull(all), to - from);
+                Lanes.join(dtype, op, runs, out.window(from, Shape.of(to - from)));
+            }
+        }
+    }
+
+    /** Large all-reduce: each rank joins a piece, then all gather the pieces. */
+    static final class Chunked extends Reduction {
+        private @Nullable Staging whole;
+        private @Nullable Staging pieces;
+
+        Chunked(MpiGroup group, CallRecord record, NdArray in, NdArray out) {
+            super(
+                    group,
+                    record,
+                    in,
+                    out,
+                    in.elements(),
+                    SLICE_BYTES / 2 / in.dtype().bytes());
+        }
+
+        @Override
+        int phases() {
+            return 2;
+        }
+
+        private long piece(long n) {
+            return (n + size - 1) / size;
+        }
+
+        private long length(int rank, long n) {
+            return part(n, rank * piece(n), (rank + 1) * piece(n));
+        }
+
+        @Override
+        Messages prepare(int phase, long from, long to) {
+            long n = to - from;
+            long pieceBytes = piece(n) * width;
+            Messages messages = messages(phase, 2 * size);
+            if (phase == 0) {
+                whole = take(n * width);
+                pieces = take(size * pieceBytes);
+                copyOut(in, from, n, whole, 0);
+            }
+            Staging all = Objects.requireNonNull(whole);
+            Staging mine = Objects.requireNonNull(pieces);
+            for (int i = 1; i < size; i++) {
+                int peer = (me + i) % size;
+                if (phase == 0) {
+                    messages.receive(peer, mine, peer * pieceBytes, length(me, n) * width);
+                    messages.send(peer, all, peer * pieceBytes, length(peer, n) * width);
+                } else {
+                    messages.receive(peer, all, peer * pieceBytes, length(peer, n) * width);
+                    messages.send(peer, all, me * pieceBytes, length(me, n) * width);
+                }
+            }
+            return messages;
+        }
+
+        @Override
+        void complete(int phase, long from, long to) {
+            long n = to - from;
+            Staging all = Objects.requireNonNull(whole);
+            if (phase == 0) {
+                Lanes.Run own = new Lanes.Run(all, (int) (me * piece(n) * width));
+                Lanes.Run[] runs = slots(Objects.requireNonNull(pieces), piece(n));
+                runs[me] = own;
+                int length = (int) length(me, n);
+                if (length > 0) {
+                    Lanes.join(dtype, op, runs, own, length);
+                }
+            } else {
+                copyIn(all, 0, out, from, n);
+            }
+        }
+    }
+
+    /** Reduce-scatter: each rank gets its piece of everybody and joins it. */
+    static final class Scatter extends Reduction {
+        private final long[] counts;
+        private @Nullable Staging received;
+
+        Scatter(MpiGroup group, CallRecord record, NdArray in, NdArray out, long[] counts) {
+            super(
+                    group,
+                    record,
+                    in,
+                    out,
+                    Arrays.stream(counts).max().orElse(0),
+                    SLICE_BYTES / group.size() / in.dtype().bytes());
+            this.counts = counts;
+        }
+
+        @Override
+        int phases() {
+            return 1;
+        }
+
+        @Override
+        Messages prepare(int phase, long from, long to) {
+            long own = part(counts[me], from, to);
+            long total = 0;
+            for (long count : counts) {
+                total += part(count, from, to);
+            }
+            Staging outgoing = take(total * width);
+            Staging slots = take(size * own * width);
+            received = slots;
+            Messages messages = messages(phase, 2 * size);
+            long first = 0;
+            long at = 0;
+            for (int peer = 0; peer < size; peer++) {
+                long n = part(counts[peer], from, to);
+                if (peer == me) {
+                    copyOut(in, first + from, n, slots, me * own * width);
+                } else {
+                    copyOut(in, first + from, n, outgoing, at);
+                    messages.receive(peer, slots, peer * own * width, own * width);
+                    messages.send(peer, outgoing, at, n * width);
+                }
+                first += counts[peer];
+                at += n * width;
+            }
+            return messages;
+        }
+
+        @Override
+        void complete(int phase, long from, long to) {
+            long own = part(counts[me], from, to);
+            if (own > 0) {
+                Lanes.Run[] runs = slots(Objects.requireNonNull(received), own);
+                Lanes.join(dtype, op, runs, out.window(from, Shape.of(own)));
+            }
+        }
+    }
+}

@@ -77,7 +77,7 @@ public final class CpuBackend implements Backend {
         private static FloatKernels chooseFloatKernels() {
             boolean wanted = !"false".equals(System.getProperty("tp4j.cpu.vector"));
             if (wanted && ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent()) {
-                return VectorFloatKernels.isUseful() ? new VectorFloatKernels() : new ScalarFloatKernels();
+                return VectorFloatKernels.warmedUpInTheBackground();
             }
             return new ScalarFloatKernels();
         }

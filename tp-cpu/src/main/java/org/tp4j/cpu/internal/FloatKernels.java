@@ -7,11 +7,11 @@ import org.tp4j.tensor.UnaryKernel;
 
 /**
  * The loops over float arrays that the compiler does not make vector instructions of by itself; n elements from an
- * offset in each array. An output may be one of the inputs at the same offset. Sums are taken over at most eight floats
- * pairwise and then in 64 bits, always in the same order.
+ * offset in each array. An output may be one of the inputs at the same offset. Sums are taken in the order of {@link
+ * Sums}.
  *
- * <p>One implementation is chosen when the backend is made. They agree to a few units in the last place; where an exact
- * result is smaller than 1e-36, 0 may stand for it.
+ * <p>There are scalar and vector loops, and they give the same bits: which of them computes a piece may change at any
+ * time without anybody noticing. Where an exact result is smaller than 1e-36, 0 may stand for it.
  */
 public interface FloatKernels {
     /** What computes, for messages. */

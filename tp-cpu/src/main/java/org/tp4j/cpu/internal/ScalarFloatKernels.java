@@ -5,7 +5,7 @@ import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.UnaryKernel;
 
-/** {@link FloatKernels} in plain Java. */
+/** {@link FloatKernels} in plain Java; what the vector loops must equal bit for bit. */
 public class ScalarFloatKernels implements FloatKernels {
     /** Stateless. */
     public ScalarFloatKernels() {}
@@ -20,7 +20,7 @@ public class ScalarFloatKernels implements FloatKernels {
         switch (kernel) {
             case EXP -> {
                 for (int i = 0; i < n; i++) {
-                    out[outAt + i] = (float) ScalarMath.exp(x[xAt + i]);
+                    out[outAt + i] = ScalarMath.exp(x[xAt + i]);
                 }
             }
             case LOG -> {
@@ -209,54 +209,23 @@ public class ScalarFloatKernels implements FloatKernels {
 
     @Override
     public double sum(float[] x, int at, int n) {
-        double s0 = 0;
-        double s1 = 0;
-        double s2 = 0;
-        double s3 = 0;
-        int i = 0;
-        for (; i + 4 <= n; i += 4) {
-            s0 += x[at + i];
-            s1 += x[at + i + 1];
-            s2 += x[at + i + 2];
-            s3 += x[at + i + 3];
-        }
-        for (; i < n; i++) {
-            s0 += x[at + i];
-        }
-        return s0 + s1 + (s2 + s3);
+        double[] columns = Sums.columns();
+        Sums.add(x, at, n, columns);
+        return Sums.total(columns);
     }
 
     @Override
     public double sumSquares(float[] x, int at, float shift, int n) {
-        double s0 = 0;
-        double s1 = 0;
-        int i = 0;
-        for (; i + 2 <= n; i += 2) {
-            double d0 = (double) x[at + i] - shift;
-            double d1 = (double) x[at + i + 1] - shift;
-            s0 += d0 * d0;
-            s1 += d1 * d1;
-        }
-        for (; i < n; i++) {
-            double d0 = (double) x[at + i] - shift;
-            s0 += d0 * d0;
-        }
-        return s0 + s1;
+        double[] columns = Sums.columns();
+        Sums.addSquares(x, at, shift, n, columns);
+        return Sums.total(columns);
     }
 
     @Override
     public double dot(float[] x, int xAt, float[] y, int yAt, int n) {
-        double s0 = 0;
-        double s1 = 0;
-        int i = 0;
-        for (; i + 2 <= n; i += 2) {
-            s0 += (double) x[xAt + i] * y[yAt + i];
-            s1 += (double) x[xAt + i + 1] * y[yAt + i + 1];
-        }
-        for (; i < n; i++) {
-            s0 += (double) x[xAt + i] * y[yAt + i];
-        }
-        return s0 + s1;
+        double[] columns = Sums.columns();
+        Sums.addProducts(x, xAt, y, yAt, n, columns);
+        return Sums.total(columns);
     }
 
     @Override
@@ -270,13 +239,19 @@ public class ScalarFloatKernels implements FloatKernels {
 
     @Override
     public double expSum(float[] x, int xAt, float shift, float[] out, int outAt, int n) {
-        double sum = 0;
-        for (int i = 0; i < n; i++) {
-            float e = (float) ScalarMath.exp((double) x[xAt + i] - shift);
+        double[] columns = Sums.columns();
+        exp(x, xAt, shift, out, outAt, 0, n, columns);
+        return Sums.total(columns);
+    }
+
+    /** out[i] = e^(x[i] - shift) for i from {@code from} to {@code to}, added to column i mod 16. */
+    protected final void exp(
+            float[] x, int xAt, float shift, float[] out, int outAt, int from, int to, double[] columns) {
+        for (int i = from; i < to; i++) {
+            float e = ScalarMath.exp(x[xAt + i] - shift);
             out[outAt + i] = e;
-            sum += e;
+            columns[i % Sums.COLUMNS] += e;
         }
-        return sum;
     }
 
     @Override

@@ -2,65 +2,153 @@ package org.tp4j.cpu.vector;
 
 import static org.tp4j.cpu.vector.VectorConstants.LANES;
 
+import java.util.Arrays;
+import java.util.Optional;
 import jdk.incubator.vector.IntVector;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.cpu.internal.AdamStep;
 import org.tp4j.cpu.internal.ScalarFloatKernels;
+import org.tp4j.cpu.internal.Sums;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.UnaryKernel;
 
 /**
- * {@link org.tp4j.cpu.internal.FloatKernels} with the Vector API. The last elements, fewer than a vector has lanes, are
- * computed as a vector too, so that an element's result does not depend on where it stands.
+ * {@link org.tp4j.cpu.internal.FloatKernels} with the Vector API: whole vectors by vector loops, once they are {@linkplain
+ * Readiness ready}, and the rest by the scalar ones.
  */
 public final class VectorFloatKernels extends ScalarFloatKernels {
-    /** Pieces shorter than this are left to the scalar loops, which need no warming up. */
+    /** Pieces shorter than this are left to the scalar loops. */
     private static final int SMALL = 64;
 
     /** Elements of scratch between two loops: two pieces fit into the first-level cache with what they come from. */
     private static final int PIECE = 1024;
 
-    private final ThreadLocal<float[]> scratch = ThreadLocal.withInitial(() -> new float[2 * PIECE]);
+    // Numbers of the loops: the unary kernels, the binary ones, the activations, and the others.
+    private static final int BINARY = UnaryKernel.values().length;
+    private static final int ACTIVATION = BINARY + BinaryKernel.values().length;
+    private static final int ADD_SCALED = ACTIVATION + Activation.values().length;
+    private static final int ADD_PRODUCT = ADD_SCALED + 1;
+    private static final int ADD_ROWS = ADD_SCALED + 2;
+    private static final int AFFINE = ADD_SCALED + 3;
+    private static final int PROJECT = ADD_SCALED + 4;
+    private static final int ADAM = ADD_SCALED + 5;
+    private static final int SUM = ADD_SCALED + 6;
+    private static final int SUM_SQUARES = ADD_SCALED + 7;
+    private static final int DOT = ADD_SCALED + 8;
+    private static final int MAX = ADD_SCALED + 9;
+    private static final int EXP_SUM = ADD_SCALED + 10;
+    private static final int WIDEN_BFLOAT16 = ADD_SCALED + 11;
+    private static final int NARROW_BFLOAT16 = ADD_SCALED + 12;
+    private static final int WIDEN_FLOAT16 = ADD_SCALED + 13;
+    private static final int NARROW_FLOAT16 = ADD_SCALED + 14;
+    private static final int LOOPS = ADD_SCALED + 15;
 
-    /** The loops. */
-    public VectorFloatKernels() {}
+    private final ThreadLocal<float[]> scratch = ThreadLocal.withInitial(() -> new float[2 * PIECE]);
+    private final Readiness readiness;
+
+    private VectorFloatKernels(Readiness readiness) {
+        this.readiness = readiness;
+    }
+
+    /** Loops that take over from the scalar ones when they have been compiled in the background. */
+    public static VectorFloatKernels warmedUpInTheBackground() {
+        return new VectorFloatKernels(Readiness.inTheBackground(LOOPS, VectorFloatKernels::warmUps));
+    }
+
+    /** Loops that run from the first call on, slow as they are until they have been compiled. */
+    public static VectorFloatKernels atOnce() {
+        return new VectorFloatKernels(Readiness.atOnce(LOOPS));
+    }
+
+    @Override
+    public String description() {
+        String vectors = "Vector API, " + LANES + " floats a vector";
+        return isUseful() ? vectors : "scalar, for the " + vectors + " would not pay";
+    }
+
+    /** Of n elements, how many vector loop {@code id} should do. */
+    private int whole(int id, int n) {
+        return n >= SMALL && readiness.isReady(id, n) ? n & -LANES : 0;
+    }
+
+    /** Likewise for loops over whole blocks of sums. */
+    private int wholeBlocks(int id, int n) {
+        return n >= Sums.BLOCK && readiness.isReady(id, n) ? n & -Sums.BLOCK : 0;
+    }
 
     /**
      * Whether vectors pay on this machine: they have at least eight lanes of 32 bits, or it is an ARM. Those have fused
      * multiply-add, which is very slow where the processor has not.
      */
-    public static boolean isUseful() {
+    private static boolean isUseful() {
         return IntVector.SPECIES_PREFERRED.length() >= 8
                 || System.getProperty("os.arch", "").equals("aarch64");
     }
 
-    @Override
-    public String description() {
-        return "Vector API, " + LANES + " floats a vector";
+    /** What runs each loop over a little scratch; nothing where vectors do not pay. */
+    private static Optional<Runnable[]> warmUps() {
+        if (!isUseful()) {
+            return Optional.empty();
+        }
+        VectorFloatKernels vectors = atOnce();
+        int n = 2 * Sums.BLOCK;
+        float[] x = new float[8 * n];
+        Arrays.fill(x, 0.3f);
+        float[] y = x.clone();
+        float[] z = new float[n];
+        short[] halves = new short[n];
+        AdamStep step = AdamStep.of(1, 1, 1e-3, 0.9, 0.999, 1e-8, 0, true);
+        Runnable[] loops = new Runnable[LOOPS];
+        for (UnaryKernel kernel : UnaryKernel.values()) {
+            loops[kernel.ordinal()] = () -> vectors.unary(kernel, x, 0, z, 0, n, 1, 2);
+        }
+        for (BinaryKernel kernel : BinaryKernel.values()) {
+            loops[BINARY + kernel.ordinal()] = () -> vectors.binary(kernel, x, 0, y, 0, z, 0, n);
+        }
+        for (Activation kernel : Activation.values()) {
+            loops[ACTIVATION + kernel.ordinal()] = () -> vectors.activate(kernel, x, 0, z, 0, y, 0, n);
+        }
+        loops[ADD_SCALED] = () -> vectors.addScaled(0, x, 0, z, 0, n);
+        loops[ADD_PRODUCT] = () -> vectors.addProduct(x, 0, y, 0, z, 0, n);
+        loops[ADD_ROWS] = () -> vectors.addRows(x, 0, n, 8, z, 0, n);
+        loops[AFFINE] = () -> {
+            vectors.affine(x, 0, 1, 2, null, 0, null, 0, z, 0, n);
+            vectors.affine(x, 0, 1, 2, y, 0, null, 0, z, 0, n);
+            vectors.affine(x, 0, 1, 2, y, 0, y, 0, z, 0, n);
+        };
+        loops[PROJECT] = () -> vectors.project(x, 0, y, 0, 1, 2, 3, z, 0, n);
+        loops[ADAM] = () -> vectors.adam(step, z, 0, x, 0, y, 0, y, n, n);
+        loops[SUM] = () -> vectors.sum(x, 0, n);
+        loops[SUM_SQUARES] = () -> vectors.sumSquares(x, 0, 1, n);
+        loops[DOT] = () -> vectors.dot(x, 0, y, 0, n);
+        loops[MAX] = () -> vectors.max(x, 0, n);
+        loops[EXP_SUM] = () -> vectors.expSum(x, 0, 1, z, 0, n);
+        loops[WIDEN_BFLOAT16] = () -> vectors.widenBfloat16(halves, 0, z, 0, n);
+        loops[NARROW_BFLOAT16] = () -> vectors.narrowBfloat16(x, 0, halves, 0, n);
+        loops[WIDEN_FLOAT16] = () -> vectors.widenFloat16(halves, 0, z, 0, n);
+        loops[NARROW_FLOAT16] = () -> vectors.narrowFloat16(x, 0, halves, 0, n);
+        return Optional.of(loops);
     }
 
     @Override
     public void unary(UnaryKernel kernel, float[] x, int xAt, float[] out, int outAt, int n, float a, float b) {
-        switch (kernel) {
-            case EXP, SIGMOID, TANH, GELU, GELU_TANH, SILU -> {
-                int whole = n & -LANES;
-                loop(kernel, x, xAt, out, outAt, whole);
-                int rest = n - whole;
-                if (rest > 0) {
-                    float[] tail = new float[LANES];
-                    System.arraycopy(x, xAt + whole, tail, 0, rest);
-                    loop(kernel, tail, 0, tail, 0, LANES);
-                    System.arraycopy(tail, 0, out, outAt + whole, rest);
-                }
-            }
-            case LOG, NOT -> super.unary(kernel, x, xAt, out, outAt, n, a, b);
-            default -> {
-                int whole = n < SMALL ? 0 : n & -LANES;
-                arithmetic(kernel, x, xAt, out, outAt, whole, a, b);
-                super.unary(kernel, x, xAt + whole, out, outAt + whole, n - whole, a, b);
+        if (kernel == UnaryKernel.EXP) {
+            expSum(x, xAt, 0, out, outAt, n);
+            return;
+        }
+        int whole = kernel == UnaryKernel.LOG ? 0 : whole(kernel.ordinal(), n);
+        if (whole > 0) {
+            switch (kernel) {
+                case SIGMOID -> VectorFunctions.sigmoid(x, xAt, out, outAt, whole);
+                case TANH -> VectorFunctions.tanh(x, xAt, out, outAt, whole);
+                case GELU -> VectorFunctions.gelu(x, xAt, out, outAt, whole);
+                case GELU_TANH -> VectorFunctions.geluTanh(x, xAt, out, outAt, whole);
+                case SILU -> VectorFunctions.silu(x, xAt, out, outAt, whole);
+                default -> arithmetic(kernel, x, xAt, out, outAt, whole, a, b);
             }
         }
+        super.unary(kernel, x, xAt + whole, out, outAt + whole, n - whole, a, b);
     }
 
     private static void arithmetic(
@@ -75,18 +163,8 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
             case RELU -> VectorArithmetic.relu(x, xAt, out, outAt, n);
             case SCALE -> VectorArithmetic.scale(a, x, xAt, out, outAt, n);
             case SHIFT -> VectorArithmetic.shift(a, x, xAt, out, outAt, n);
-            default -> VectorArithmetic.clamp(a, b, x, xAt, out, outAt, n);
-        }
-    }
-
-    private static void loop(UnaryKernel kernel, float[] x, int xAt, float[] out, int outAt, int n) {
-        switch (kernel) {
-            case EXP -> VectorReductions.expSum(x, xAt, 0, out, outAt, n);
-            case SIGMOID -> VectorFunctions.sigmoid(x, xAt, out, outAt, n);
-            case TANH -> VectorFunctions.tanh(x, xAt, out, outAt, n);
-            case GELU -> VectorFunctions.gelu(x, xAt, out, outAt, n);
-            case GELU_TANH -> VectorFunctions.geluTanh(x, xAt, out, outAt, n);
-            default -> VectorFunctions.silu(x, xAt, out, outAt, n);
+            case CLAMP -> VectorArithmetic.clamp(a, b, x, xAt, out, outAt, n);
+            default -> throw new IllegalArgumentException(kernel + " is not a function of floats");
         }
     }
 
@@ -97,8 +175,10 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
             case GELU_TANH_GRAD -> slopeTimes(Activation.GELU_TANH, a, aAt, b, bAt, out, outAt, n);
             case SILU_GRAD -> slopeTimes(Activation.SILU, a, aAt, b, bAt, out, outAt, n);
             default -> {
-                int whole = n < SMALL ? 0 : n & -LANES;
-                arithmetic(kernel, a, aAt, b, bAt, out, outAt, whole);
+                int whole = whole(BINARY + kernel.ordinal(), n);
+                if (whole > 0) {
+                    arithmetic(kernel, a, aAt, b, bAt, out, outAt, whole);
+                }
                 super.binary(kernel, a, aAt + whole, b, bAt + whole, out, outAt + whole, n - whole);
             }
         }
@@ -107,6 +187,10 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
     /** out = activation'(x) · dy, a piece that stays in the cache at a time. */
     private void slopeTimes(
             Activation activation, float[] x, int xAt, float[] dy, int dyAt, float[] out, int outAt, int n) {
+        if (n < SMALL) {
+            super.binary(activation.gradient(), x, xAt, dy, dyAt, out, outAt, n);
+            return;
+        }
         float[] both = scratch.get();
         for (int i = 0; i < n; i += PIECE) {
             int length = Math.min(PIECE, n - i);
@@ -125,55 +209,51 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
             case MAXIMUM -> VectorArithmetic.maximum(a, aAt, b, bAt, out, outAt, n);
             case MINIMUM -> VectorArithmetic.minimum(a, aAt, b, bAt, out, outAt, n);
             case SIGMOID_GRAD -> VectorArithmetic.sigmoidGrad(a, aAt, b, bAt, out, outAt, n);
-            case RELU_GRAD -> VectorFunctions.reluGrad(a, aAt, b, bAt, out, outAt, n);
             case TANH_GRAD -> VectorArithmetic.tanhGrad(a, aAt, b, bAt, out, outAt, n);
-            default -> throw new IllegalArgumentException(kernel + " is not arithmetic on floats");
+            case RELU_GRAD -> VectorFunctions.reluGrad(a, aAt, b, bAt, out, outAt, n);
+            default -> throw new IllegalArgumentException(kernel + " is not a function of floats");
         }
     }
 
     @Override
     public void activate(
             Activation activation, float[] x, int xAt, float[] value, int valueAt, float[] slope, int slopeAt, int n) {
-        int whole = n & -LANES;
-        loop(activation, x, xAt, value, valueAt, slope, slopeAt, whole);
-        int rest = n - whole;
-        if (rest > 0) {
-            float[] tail = new float[2 * LANES];
-            System.arraycopy(x, xAt + whole, tail, 0, rest);
-            loop(activation, tail, 0, tail, 0, tail, LANES, LANES);
-            System.arraycopy(tail, 0, value, valueAt + whole, rest);
-            System.arraycopy(tail, LANES, slope, slopeAt + whole, rest);
+        int whole = whole(ACTIVATION + activation.ordinal(), n);
+        if (whole > 0) {
+            switch (activation) {
+                case RELU -> VectorFunctions.reluBoth(x, xAt, value, valueAt, slope, slopeAt, whole);
+                case GELU -> VectorFunctions.geluBoth(x, xAt, value, valueAt, slope, slopeAt, whole);
+                case GELU_TANH -> VectorFunctions.geluTanhBoth(x, xAt, value, valueAt, slope, slopeAt, whole);
+                case SILU -> VectorFunctions.siluBoth(x, xAt, value, valueAt, slope, slopeAt, whole);
+            }
         }
-    }
-
-    private static void loop(
-            Activation activation, float[] x, int xAt, float[] value, int valueAt, float[] slope, int slopeAt, int n) {
-        switch (activation) {
-            case RELU -> VectorFunctions.reluBoth(x, xAt, value, valueAt, slope, slopeAt, n);
-            case GELU -> VectorFunctions.geluBoth(x, xAt, value, valueAt, slope, slopeAt, n);
-            case GELU_TANH -> VectorFunctions.geluTanhBoth(x, xAt, value, valueAt, slope, slopeAt, n);
-            case SILU -> VectorFunctions.siluBoth(x, xAt, value, valueAt, slope, slopeAt, n);
-        }
+        super.activate(activation, x, xAt + whole, value, valueAt + whole, slope, slopeAt + whole, n - whole);
     }
 
     @Override
     public void addScaled(float alpha, float[] x, int xAt, float[] y, int yAt, int n) {
-        int whole = n < SMALL ? 0 : n & -LANES;
-        VectorArithmetic.addScaled(alpha, x, xAt, y, yAt, whole);
+        int whole = whole(ADD_SCALED, n);
+        if (whole > 0) {
+            VectorArithmetic.addScaled(alpha, x, xAt, y, yAt, whole);
+        }
         super.addScaled(alpha, x, xAt + whole, y, yAt + whole, n - whole);
     }
 
     @Override
     public void addProduct(float[] a, int aAt, float[] b, int bAt, float[] y, int yAt, int n) {
-        int whole = n < SMALL ? 0 : n & -LANES;
-        VectorArithmetic.addProduct(a, aAt, b, bAt, y, yAt, whole);
+        int whole = whole(ADD_PRODUCT, n);
+        if (whole > 0) {
+            VectorArithmetic.addProduct(a, aAt, b, bAt, y, yAt, whole);
+        }
         super.addProduct(a, aAt + whole, b, bAt + whole, y, yAt + whole, n - whole);
     }
 
     @Override
     public void addRows(float[] x, int at, int stride, int rows, float[] out, int outAt, int n) {
-        int whole = n < SMALL || rows < 8 ? 0 : n & -LANES;
-        VectorRows.addRows(x, at, stride, out, outAt, whole);
+        int whole = rows < 8 ? 0 : whole(ADD_ROWS, n);
+        if (whole > 0) {
+            VectorRows.addRows(x, at, stride, out, outAt, whole);
+        }
         super.addRows(x, at + whole, stride, rows, out, outAt + whole, n - whole);
     }
 
@@ -190,8 +270,10 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
             float[] out,
             int outAt,
             int n) {
-        int whole = n < SMALL || weight == null && bias != null ? 0 : n & -LANES;
-        VectorRows.affine(x, xAt, shift, scale, weight, weightAt, bias, biasAt, out, outAt, whole);
+        int whole = weight == null && bias != null ? 0 : whole(AFFINE, n);
+        if (whole > 0) {
+            VectorRows.affine(x, xAt, shift, scale, weight, weightAt, bias, biasAt, out, outAt, whole);
+        }
         super.affine(
                 x,
                 xAt + whole,
@@ -218,85 +300,109 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
             float[] out,
             int outAt,
             int n) {
-        int whole = n < SMALL ? 0 : n & -LANES;
-        VectorRows.project(g, gAt, x, xAt, shift, slope, scale, out, outAt, whole);
+        int whole = whole(PROJECT, n);
+        if (whole > 0) {
+            VectorRows.project(g, gAt, x, xAt, shift, slope, scale, out, outAt, whole);
+        }
         super.project(g, gAt + whole, x, xAt + whole, shift, slope, scale, out, outAt + whole, n - whole);
     }
 
     @Override
     public void adam(
             AdamStep step, float[] w, int wAt, float[] g, int gAt, float[] m, int mAt, float[] v, int vAt, int n) {
-        int whole = n < SMALL ? 0 : n & -LANES;
-        VectorRows.adam(step, w, wAt, g, gAt, m, mAt, v, vAt, whole);
+        int whole = whole(ADAM, n);
+        if (whole > 0) {
+            VectorRows.adam(step, w, wAt, g, gAt, m, mAt, v, vAt, whole);
+        }
         super.adam(step, w, wAt + whole, g, gAt + whole, m, mAt + whole, v, vAt + whole, n - whole);
     }
 
     @Override
     public double sum(float[] x, int at, int n) {
-        int whole = n - n % VectorReductions.BLOCK;
-        return VectorReductions.sum(x, at, whole) + super.sum(x, at + whole, n - whole);
+        double[] columns = Sums.columns();
+        int whole = wholeBlocks(SUM, n);
+        if (whole > 0) {
+            VectorReductions.sum(x, at, whole, columns);
+        }
+        Sums.add(x, at + whole, n - whole, columns);
+        return Sums.total(columns);
     }
 
     @Override
     public double sumSquares(float[] x, int at, float shift, int n) {
-        int whole = n - n % VectorReductions.BLOCK;
-        return VectorReductions.sumSquares(x, at, shift, whole) + super.sumSquares(x, at + whole, shift, n - whole);
+        double[] columns = Sums.columns();
+        int whole = wholeBlocks(SUM_SQUARES, n);
+        if (whole > 0) {
+            VectorReductions.sumSquares(x, at, shift, whole, columns);
+        }
+        Sums.addSquares(x, at + whole, shift, n - whole, columns);
+        return Sums.total(columns);
     }
 
     @Override
     public double dot(float[] x, int xAt, float[] y, int yAt, int n) {
-        int whole = n - n % VectorReductions.BLOCK;
-        return VectorReductions.dot(x, xAt, y, yAt, whole) + super.dot(x, xAt + whole, y, yAt + whole, n - whole);
+        double[] columns = Sums.columns();
+        int whole = wholeBlocks(DOT, n);
+        if (whole > 0) {
+            VectorReductions.dot(x, xAt, y, yAt, whole, columns);
+        }
+        Sums.addProducts(x, xAt + whole, y, yAt + whole, n - whole, columns);
+        return Sums.total(columns);
     }
 
     @Override
     public float max(float[] x, int at, int n) {
-        int whole = n & -LANES;
+        int whole = whole(MAX, n);
+        if (whole == 0) {
+            return super.max(x, at, n);
+        }
         return Math.max(VectorReductions.max(x, at, whole), super.max(x, at + whole, n - whole));
     }
 
     @Override
     public double expSum(float[] x, int xAt, float shift, float[] out, int outAt, int n) {
-        int whole = n & -LANES;
-        double sum = VectorReductions.expSum(x, xAt, shift, out, outAt, whole);
-        int rest = n - whole;
-        if (rest > 0) {
-            float[] tail = new float[LANES];
-            System.arraycopy(x, xAt + whole, tail, 0, rest);
-            VectorReductions.expSum(tail, 0, shift, tail, 0, LANES);
-            System.arraycopy(tail, 0, out, outAt + whole, rest);
-            for (int i = 0; i < rest; i++) {
-                sum += tail[i];
-            }
+        double[] columns = Sums.columns();
+        int whole = whole(EXP_SUM, n) & -Sums.COLUMNS;
+        if (whole > 0) {
+            VectorReductions.exp(x, xAt, shift, out, outAt, whole, columns);
         }
-        return sum;
+        exp(x, xAt, shift, out, outAt, whole, n, columns);
+        return Sums.total(columns);
     }
 
     @Override
     public void widenBfloat16(short[] from, int fromAt, float[] to, int toAt, int n) {
-        int whole = n < SMALL ? 0 : n & -LANES;
-        VectorHalves.widenBfloat16(from, fromAt, to, toAt, whole);
+        int whole = whole(WIDEN_BFLOAT16, n);
+        if (whole > 0) {
+            VectorHalves.widenBfloat16(from, fromAt, to, toAt, whole);
+        }
         super.widenBfloat16(from, fromAt + whole, to, toAt + whole, n - whole);
     }
 
     @Override
     public void narrowBfloat16(float[] from, int fromAt, short[] to, int toAt, int n) {
-        int whole = n < SMALL ? 0 : n & -LANES;
-        VectorHalves.narrowBfloat16(from, fromAt, to, toAt, whole);
+        int whole = whole(NARROW_BFLOAT16, n);
+        if (whole > 0) {
+            VectorHalves.narrowBfloat16(from, fromAt, to, toAt, whole);
+        }
         super.narrowBfloat16(from, fromAt + whole, to, toAt + whole, n - whole);
     }
 
     @Override
     public void widenFloat16(short[] from, int fromAt, float[] to, int toAt, int n) {
-        int whole = n < SMALL ? 0 : n & -LANES;
-        VectorHalves.widenFloat16(from, fromAt, to, toAt, whole);
+        int whole = whole(WIDEN_FLOAT16, n);
+        if (whole > 0) {
+            VectorHalves.widenFloat16(from, fromAt, to, toAt, whole);
+        }
         super.widenFloat16(from, fromAt + whole, to, toAt + whole, n - whole);
     }
 
     @Override
     public void narrowFloat16(float[] from, int fromAt, short[] to, int toAt, int n) {
-        int whole = n < SMALL ? 0 : n & -LANES;
-        VectorHalves.narrowFloat16(from, fromAt, to, toAt, whole);
+        int whole = whole(NARROW_FLOAT16, n);
+        if (whole > 0) {
+            VectorHalves.narrowFloat16(from, fromAt, to, toAt, whole);
+        }
         super.narrowFloat16(from, fromAt + whole, to, toAt + whole, n - whole);
     }
 }

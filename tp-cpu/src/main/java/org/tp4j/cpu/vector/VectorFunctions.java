@@ -3,6 +3,11 @@ package org.tp4j.cpu.vector;
 import static jdk.incubator.vector.VectorOperators.GT;
 import static jdk.incubator.vector.VectorOperators.LSHL;
 import static jdk.incubator.vector.VectorOperators.LT;
+import static org.tp4j.cpu.internal.ScalarMath.EXP_LIMIT;
+import static org.tp4j.cpu.internal.ScalarMath.GELU_LIMIT;
+import static org.tp4j.cpu.internal.ScalarMath.ONE_BITS;
+import static org.tp4j.cpu.internal.ScalarMath.TANH_LIMIT;
+import static org.tp4j.cpu.internal.ScalarMath.TANH_NEAR;
 import static org.tp4j.cpu.vector.VectorConstants.C1;
 import static org.tp4j.cpu.vector.VectorConstants.C2;
 import static org.tp4j.cpu.vector.VectorConstants.E2;
@@ -10,9 +15,7 @@ import static org.tp4j.cpu.vector.VectorConstants.E3;
 import static org.tp4j.cpu.vector.VectorConstants.E4;
 import static org.tp4j.cpu.vector.VectorConstants.E5;
 import static org.tp4j.cpu.vector.VectorConstants.E6;
-import static org.tp4j.cpu.vector.VectorConstants.EXP_LIMIT;
 import static org.tp4j.cpu.vector.VectorConstants.F;
-import static org.tp4j.cpu.vector.VectorConstants.GELU_LIMIT;
 import static org.tp4j.cpu.vector.VectorConstants.LANES;
 import static org.tp4j.cpu.vector.VectorConstants.LN2_HIGH;
 import static org.tp4j.cpu.vector.VectorConstants.LN2_LOW;
@@ -31,7 +34,6 @@ import static org.tp4j.cpu.vector.VectorConstants.MINUS_HALF;
 import static org.tp4j.cpu.vector.VectorConstants.MINUS_INV_SQRT_2PI;
 import static org.tp4j.cpu.vector.VectorConstants.MINUS_TWO;
 import static org.tp4j.cpu.vector.VectorConstants.ONE;
-import static org.tp4j.cpu.vector.VectorConstants.ONE_BITS;
 import static org.tp4j.cpu.vector.VectorConstants.ROUNDER;
 import static org.tp4j.cpu.vector.VectorConstants.T11;
 import static org.tp4j.cpu.vector.VectorConstants.T3;
@@ -51,7 +53,7 @@ import org.tp4j.cpu.internal.ScalarMath;
  *
  * <p>The loops repeat each other's lines on purpose: a vector that crosses a call which is not inlined becomes an object
  * and the loop several times slower, and the compiler gives up inlining helpers in code of this size (it always inlines
- * the Vector API itself). NaN passes through because comparisons with it are false and every path multiplies by it.
+ * the Vector API itself).
  */
 final class VectorFunctions {
     private VectorFunctions() {}
@@ -83,7 +85,7 @@ final class VectorFunctions {
         for (int i = 0; i < n; i += LANES) {
             FloatVector v = FloatVector.fromArray(F, x, xAt + i);
             FloatVector m = v.abs();
-            FloatVector a = m.blend(20f, m.compare(GT, 20f));
+            FloatVector a = m.blend(TANH_LIMIT, m.compare(GT, TANH_LIMIT));
             FloatVector z = a.mul(MINUS_TWO);
             FloatVector rounded = z.fma(LOG2_E, ROUNDER);
             FloatVector k = rounded.sub(ROUNDER);
@@ -101,7 +103,7 @@ final class VectorFunctions {
             FloatVector s = a.mul(a);
             FloatVector near =
                     s.fma(T11, T9).fma(s, T7).fma(s, T5).fma(s, T3).mul(s).fma(a, a);
-            FloatVector both = far.blend(near, a.compare(LT, 0.55f));
+            FloatVector both = far.blend(near, a.compare(LT, TANH_NEAR));
             both.blend(both.neg(), v.compare(LT, 0f)).intoArray(out, outAt + i);
         }
     }
@@ -181,7 +183,9 @@ final class VectorFunctions {
                     .add(ONE);
             IntVector scale = rounded.reinterpretAsInts().lanewise(LSHL, 23).add(ONE_BITS);
             FloatVector e = p.mul(scale.reinterpretAsFloats());
-            v.blend(ZERO, v.compare(LT, 0f)).sub(a.mul(e.div(e.add(ONE)))).intoArray(out, outAt + i);
+            v.blend(ZERO, v.compare(LT, 0f))
+                    .sub(a.mul(e.mul(ONE.div(e.add(ONE)))))
+                    .intoArray(out, outAt + i);
         }
     }
 
@@ -230,7 +234,9 @@ final class VectorFunctions {
                     .add(ONE);
             IntVector scale = rounded.reinterpretAsInts().lanewise(LSHL, 23).add(ONE_BITS);
             FloatVector e = p.mul(scale.reinterpretAsFloats());
-            v.blend(ZERO, v.compare(LT, 0f)).sub(a.mul(e.div(e.add(ONE)))).intoArray(out, outAt + i);
+            v.blend(ZERO, v.compare(LT, 0f))
+                    .sub(a.mul(e.mul(ONE.div(e.add(ONE)))))
+                    .intoArray(out, outAt + i);
         }
     }
 

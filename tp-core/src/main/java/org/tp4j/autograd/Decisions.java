@@ -133,9 +133,20 @@ final class Decisions {
         Shape[] localShapes = new Shape[out.length];
         for (int o = 0; o < out.length; o++) {
             outputLayouts[o] = ordered(mesh, out[o].dims(), outputs[o], order(rule, o, outputs[o], inputLayouts));
-            localShapes[o] = outputLayouts[o].localShape(out[o].shape());
+            localShapes[o] = localShape(operation, outputLayouts[o], out[o].shape());
         }
         return new Decided(inputLayouts, out, outputLayouts, localShapes, addsConstants(mesh, outputs[0]));
+    }
+
+    private static Shape localShape(Operation operation, Layout layout, Shape global) {
+        try {
+            return layout.localShape(global);
+        } catch (IllegalArgumentException e) {
+            throw new LayoutException(
+                    operation.name(),
+                    operation.name() + ": its result would be laid out " + layout + ", but " + e.getMessage()
+                            + "; HINT: redistribute the operand to a layout with fewer cuts or other units first");
+        }
     }
 
     private static Layout[] inputLayouts(
@@ -146,7 +157,7 @@ final class Decisions {
             int dims = operands[i].shape().dims();
             layouts[i] = has.placements().equals(Arrays.asList(inputs[i]))
                     ? has
-                    : ordered(mesh, dims, inputs[i], cutOrder(has, dims));
+                    : ordered(mesh, dims, inputs[i], cutOrder(has, operands));
         }
         if (mesh.axisCount() > 1) {
             requireOneOrder(operation, operands, rule, layouts);
@@ -172,17 +183,23 @@ final class Decisions {
         }
     }
 
-    private static List<Integer> cutOrder(Layout layout, int dims) {
+    /** The order of an operand's own cuts, then, for those it is given to fit the others, the order of theirs. */
+    private static List<Integer> cutOrder(Layout layout, EagerTensor[] operands) {
         List<Integer> order = new ArrayList<>();
-        for (int d = 0; d < dims; d++) {
-            order.addAll(layout.cutsOf(d));
+        addMissing(order, layout.cuts());
+        for (EagerTensor other : operands) {
+            addMissing(order, ((MeshTensor) other).layout().cuts());
         }
-        for (int a = 0; a < layout.placements().size(); a++) {
-            if (!order.contains(a)) {
-                order.add(a);
+        addMissing(order, layout.cutOrder());
+        return order;
+    }
+
+    private static void addMissing(List<Integer> order, List<Integer> axes) {
+        for (int axis : axes) {
+            if (!order.contains(axis)) {
+                order.add(axis);
             }
         }
-        return order;
     }
 
     /** The order in which axes cut the result's dimensions: that of an operand's dimension of the same label. */
@@ -195,15 +212,15 @@ final class Decisions {
                     for (int axis = 0; axis < placements.length; axis++) {
                         if (input.placement(axis) instanceof Placement.Shard t
                                 && rule.inputLabel(i, t.dim()) == rule.outputLabel(o, s.dim())) {
-                            for (int cut : input.cutsOf(t.dim())) {
-                                if (!order.contains(cut)) {
-                                    order.add(cut);
-                                }
-                            }
+                            addMissing(order, input.cutsOf(t.dim()));
                         }
                     }
                 }
             }
+        }
+        Layout wish = rule.like().layout();
+        if (wish != null) {
+            addMissing(order, wish.cuts());
         }
         for (int a = 0; a < placements.length; a++) {
             if (!order.contains(a)) {

@@ -342,7 +342,7 @@ abstract class FluentTensor implements Tensor {
     @Override
     public Tensor expand(long... sizes) {
         Shape to = Shape.of(sizes);
-        return to.equals(shape()) ? this : run(new Expand(to));
+        return to.equals(shape()) ? this : run(Expand.leading(shape(), to));
     }
 
     @Override

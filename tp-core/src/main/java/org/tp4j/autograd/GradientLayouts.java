@@ -1,6 +1,8 @@
 package org.tp4j.autograd;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
@@ -8,8 +10,10 @@ import org.tp4j.layout.Placement;
 import org.tp4j.layout.Placement.Partial;
 import org.tp4j.layout.Placement.Shard;
 import org.tp4j.layout.RedistributePlan;
+import org.tp4j.layout.RedistributePlan.Step;
 import org.tp4j.layout.Transfers;
 import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.Shape;
 
 /** Brings gradients to the layouts their tensors' layouts demand. */
 final class GradientLayouts {
@@ -67,29 +71,53 @@ final class GradientLayouts {
             }
             return gradient;
         }
+        Shape global = gradient.shape();
         NdArray array = gradient.array();
-        Layout at = has;
-        for (int a = 0; a < wanted.placements().size(); a++) {
-            Placement p = at.placement(a);
+        for (Step step : free(has, wanted, global, from)) {
+            array = Transfers.apply(step, array, global);
+        }
+        return new MeshTensor(array.reshape(wanted.localShape(global)), global, wanted);
+    }
+
+    private record Route(Layout from, Layout to, Shape global) {}
+
+    /** Steps without communication from one layout to another that stands for the same gradient. */
+    @SuppressWarnings("unchecked")
+    private static List<Step> free(Layout has, Layout wanted, Shape global, String from) {
+        Map<Object, Object> cache = has.mesh().cache();
+        Route route = new Route(has, wanted, global);
+        List<Step> steps = (List<Step>) cache.get(route);
+        if (steps == null) {
+            steps = RedistributePlan.steps(renamed(has, wanted, global), wanted, global.dims());
+            for (Step step : steps) {
+                if (step.transition().move().communicates()) {
+                    throw arrives(from, has, wanted, step.axis());
+                }
+            }
+            cache.put(route, steps);
+        }
+        return steps;
+    }
+
+    /** {@code has} in the words of {@code wanted} where both mean the same: whole values of either kind, equal cuts. */
+    private static Layout renamed(Layout has, Layout wanted, Shape global) {
+        List<Placement> placements = new ArrayList<>(has.placements());
+        for (int a = 0; a < placements.size(); a++) {
+            Placement p = placements.get(a);
             Placement q = wanted.placement(a);
-            if (p.equals(q) || p.isWhole() && q.isWhole()) {
-                continue;
-            }
-            boolean free = p.isWhole() && (q instanceof Partial || q instanceof Shard);
-            boolean sameCut = p instanceof Shard && q instanceof Shard;
-            if (!free && !sameCut) {
-                throw arrives(from, has, wanted, a);
-            }
-            if (free) {
-                Layout after = at.with(a, q);
-                array = Transfers.apply(new RedistributePlan.Step(a, at, after), array.await(), gradient.shape());
-                at = after;
+            if (p.isWhole() && q.isWhole() || p instanceof Shard && q instanceof Shard) {
+                placements.set(a, q);
             }
         }
-        if (!wanted.region(gradient.shape()).equals(at.region(gradient.shape()))) {
-            throw arrives(from, has, wanted, 0);
-        }
-        return new MeshTensor(array, gradient.shape(), wanted);
+        Layout renamed = Layout.of(has.mesh(), global.dims(), placements, order(has, wanted));
+        return renamed.cutsLike(has, global) ? renamed : has;
+    }
+
+    private static List<Integer> order(Layout has, Layout wanted) {
+        List<Integer> order = new ArrayList<>(wanted.cutOrder());
+        order.removeIf(a -> !(has.placement(a) instanceof Shard));
+        has.cutOrder().stream().filter(a -> !order.contains(a)).forEach(order::add);
+        return order;
     }
 
     private static LayoutException arrives(String from, Layout has, Layout wanted, int axis) {

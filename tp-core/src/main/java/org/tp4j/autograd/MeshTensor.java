@@ -1,6 +1,7 @@
 package org.tp4j.autograd;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.DTensor;
@@ -108,6 +109,7 @@ final class MeshTensor extends EagerTensor implements DTensor {
 
     @Override
     public Tensor toLocal(Placement... gradientPlacements) {
-        return MeshBorder.leave(this, Layout.of(layout.mesh(), global.dims(), gradientPlacements));
+        List<Placement> placements = List.of(gradientPlacements);
+        return MeshBorder.leave(this, Layout.of(layout.mesh(), global.dims(), placements, layout.cutOrder()));
     }
 }

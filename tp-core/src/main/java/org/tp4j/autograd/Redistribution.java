@@ -15,30 +15,41 @@ import org.tp4j.tensor.Shape;
 final class Redistribution {
     private Redistribution() {}
 
-    private record Route(Layout from, Layout to, int dims) {}
+    private record Route(Layout from, Layout to, Shape global) {}
 
     @SuppressWarnings("unchecked")
-    private static List<Step> steps(Layout from, Layout to, int dims) {
-        return (List<Step>) from.mesh()
-                .cache()
-                .computeIfAbsent(new Route(from, to, dims), r -> RedistributePlan.steps(from, to, dims));
+    private static List<Step> steps(Layout from, Layout to, Shape global) {
+        return (List<Step>) from.mesh().cache().computeIfAbsent(new Route(from, to, global), Redistribution::plan);
+    }
+
+    private static List<Step> plan(Object key) {
+        Route route = (Route) key;
+        try {
+            route.to.region(route.global);
+        } catch (IllegalArgumentException e) {
+            throw new LayoutException(
+                    "redistribute",
+                    "redistribute from " + route.from + " to " + route.to + ": " + e.getMessage()
+                            + "; HINT: shard in units that divide what is cut");
+        }
+        return RedistributePlan.steps(route.from, route.to, route.global.dims());
     }
 
     /** The tensor laid out as {@code target}. */
     static MeshTensor apply(MeshTensor tensor, Layout target, boolean recording) {
         Shape global = tensor.shape();
-        List<Step> steps = steps(tensor.layout(), target, global.dims());
-        NdArray array = carry(steps, tensor.array(), global).await();
-        MeshTensor result = new MeshTensor(array, global, target);
-        if (recording) {
-            for (Step step : steps) {
-                if (!step.transition().carriesGradient()) {
-                    throw new LayoutException(
-                            "redistribute",
-                            "redistribute from " + tensor.layout() + " to " + target
-                                    + ": a pending reduction other than a sum carries no gradient; HINT: detach() the tensor first");
-                }
+        List<Step> steps = steps(tensor.layout(), target, global);
+        for (Step step : steps) {
+            if (recording && !step.transition().carriesGradient()) {
+                throw new LayoutException(
+                        "redistribute",
+                        "redistribute from " + tensor.layout() + " to " + target
+                                + ": a pending reduction other than a sum carries no gradient;"
+                                + " HINT: detach() the tensor first");
             }
+        }
+        MeshTensor result = new MeshTensor(carry(steps, tensor.array(), global).await(), global, target);
+        if (recording) {
             result.computedBy(new Back(steps, tensor, global));
         }
         return result;

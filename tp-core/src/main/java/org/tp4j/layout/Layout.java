@@ -3,6 +3,8 @@ package org.tp4j.layout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.mesh.DeviceMesh;
@@ -80,7 +82,19 @@ public final class Layout {
                 .filter(a -> plain.placements[a] instanceof Placement.Shard)
                 .mapToInt(Integer::intValue)
                 .toArray();
+        requireSameAxes(plain, order, cutOrder);
         return new Layout(mesh, plain.placements, canonical(plain.placements, order));
+    }
+
+    private static void requireSameAxes(Layout plain, int[] order, Object asked) {
+        int[] sorted = order.clone();
+        int[] due = plain.cuts.clone();
+        Arrays.sort(sorted);
+        Arrays.sort(due);
+        if (!Arrays.equals(sorted, due)) {
+            throw new IllegalArgumentException(
+                    "the cut order " + asked + " must name each sharded axis of " + plain + " once");
+        }
     }
 
     /** A layout with the same placement on every axis. */
@@ -109,14 +123,7 @@ public final class Layout {
      */
     public Layout withCutOrder(String... axisNames) {
         int[] order = Arrays.stream(axisNames).mapToInt(mesh::axisIndex).toArray();
-        int[] sorted = order.clone();
-        int[] mine = cuts.clone();
-        Arrays.sort(sorted);
-        Arrays.sort(mine);
-        if (!Arrays.equals(sorted, mine)) {
-            throw new IllegalArgumentException("the cut order " + Arrays.toString(axisNames)
-                    + " must name each sharded axis of " + this + " once");
-        }
+        requireSameAxes(this, order, Arrays.toString(axisNames));
         return new Layout(mesh, placements, canonical(placements, order));
     }
 
@@ -144,6 +151,22 @@ public final class Layout {
             }
         }
         return result;
+    }
+
+    /** Axes that cut, by dimension, an outer cut before an inner one. */
+    public List<Integer> cuts() {
+        return Arrays.stream(cuts).boxed().toList();
+    }
+
+    /** All axes by number, those that cut first, an outer cut before an inner one; what {@link #of} takes. */
+    public List<Integer> cutOrder() {
+        List<Integer> order = new ArrayList<>(cuts());
+        for (int axis = 0; axis < placements.length; axis++) {
+            if (!(placements[axis] instanceof Placement.Shard)) {
+                order.add(axis);
+            }
+        }
+        return order;
     }
 
     /** Whether this axis' cut is the innermost of its dimension; true if the axis has no cut. */
@@ -209,10 +232,56 @@ public final class Layout {
         if (global.equals(lastShape) && cached != null) {
             return cached;
         }
+        checkUnits(global);
         Region region = regionOf(global, axisCoordinates());
         lastRegion = region;
         lastShape = global;
         return region;
+    }
+
+    /** Whether every rank holds the same elements under both layouts, be it as other units or as other empty boxes. */
+    public boolean cutsLike(Layout other, Shape global) {
+        int[] coordinates = new int[placements.length];
+        do {
+            Region a = regionOf(global, coordinates);
+            Region b = other.regionOf(global, coordinates);
+            if (!a.equals(b) && (a.local().elements() > 0 || b.local().elements() > 0)) {
+                return false;
+            }
+        } while (next(coordinates));
+        return true;
+    }
+
+    private boolean next(int[] coordinates) {
+        for (int axis = coordinates.length - 1; axis >= 0; axis--) {
+            if (++coordinates[axis] < mesh.axis(axis).size()) {
+                return true;
+            }
+            coordinates[axis] = 0;
+        }
+        return false;
+    }
+
+    /** Checks that all ranks' pieces, not only this one's, are whole units, so that all of them are told or none. */
+    private void checkUnits(Shape global) {
+        for (int d = 0; d < global.dims(); d++) {
+            Set<Long> pieces = Set.of(global.size(d));
+            for (int axis : cutsOf(d)) {
+                Placement.Shard s = (Placement.Shard) placements[axis];
+                int ranks = mesh.axis(axis).size();
+                Set<Long> next = new TreeSet<>();
+                for (long n : pieces) {
+                    if (n % s.unit() != 0) {
+                        throw new IllegalArgumentException("dimension " + d + " of shape " + global + " has pieces of "
+                                + n + " elements, which are not whole units of " + s.unit() + " for " + s);
+                    }
+                    for (int r = 0; r < ranks; r++) {
+                        next.add(s.count(n, r, ranks));
+                    }
+                }
+                pieces = next;
+            }
+        }
     }
 
     private int[] axisCoordinates() {
@@ -223,7 +292,11 @@ public final class Layout {
         return coordinates;
     }
 
-    /** The box held by the rank at the given coordinates. */
+    /**
+     * The box held by the rank at the given coordinates.
+     *
+     * @throws IllegalArgumentException if a dimension does not consist of whole units
+     */
     public Region regionOf(Shape global, int... coordinates) {
         if (cuts.length == 0) {
             return Region.whole(global);

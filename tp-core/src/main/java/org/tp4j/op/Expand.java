@@ -1,19 +1,23 @@
 package org.tp4j.op;
 
+import java.util.List;
+import java.util.stream.IntStream;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /**
- * Stretches dimensions of size 1 and adds leading ones.
+ * Stretches dimensions of size 1 and inserts new ones.
  *
  * @param shape the result's global shape
- * @param like how stretched dimensions are to be cut, each rank making its piece
+ * @param inserted dimensions of the result that the operand does not have, in ascending order
+ * @param like how dimensions that are made anew are to be cut, each rank making its piece
  */
-public record Expand(Shape shape, Like like) implements Operation {
-    /** An expansion without a wish for the layout. */
-    public Expand(Shape shape) {
-        this(shape, Like.NONE);
+public record Expand(Shape shape, List<Integer> inserted, Like like) implements Operation {
+    /** An expansion that adds leading dimensions, without a wish for the layout. */
+    public static Expand leading(Shape from, Shape to) {
+        return new Expand(
+                to, IntStream.range(0, to.dims() - from.dims()).boxed().toList(), Like.NONE);
     }
 
     @Override
@@ -21,13 +25,20 @@ public record Expand(Shape shape, Like like) implements Operation {
         return "expand";
     }
 
+    /** By dimension of the operand, the result's. */
+    private int[] places() {
+        return IntStream.range(0, shape.dims())
+                .filter(d -> !inserted.contains(d))
+                .toArray();
+    }
+
     @Override
     public TensorSpec infer(TensorSpec... in) {
         Shape from = in[0].shape();
-        int extra = shape.dims() - from.dims();
-        boolean fits = extra >= 0;
-        for (int d = 0; fits && d < from.dims(); d++) {
-            fits = from.size(d) == 1 || from.size(d) == shape.size(d + extra);
+        int[] places = places();
+        boolean fits = places.length == from.dims();
+        for (int d = 0; fits && d < places.length; d++) {
+            fits = from.size(d) == 1 || from.size(d) == shape.size(places[d]);
         }
         if (!fits) {
             throw new IllegalArgumentException("cannot expand " + from + " to " + shape
@@ -38,11 +49,10 @@ public record Expand(Shape shape, Like like) implements Operation {
 
     @Override
     public ShardingRule rule(TensorSpec[] in, TensorSpec[] out) {
-        int extra = shape.dims() - in[0].dims();
-        int[] labels = LabelRule.ascending(extra, in[0].dims());
+        int[] labels = places();
         LabelRule.Builder rule = LabelRule.of(in);
         for (int d = 0; d < labels.length; d++) {
-            if (in[0].shape().size(d) != shape.size(d + extra)) {
+            if (in[0].shape().size(d) != shape.size(labels[d])) {
                 labels[d] = shape.dims() + d; // a stretched dimension is made anew
                 rule.block(labels[d]);
             }
@@ -64,9 +74,9 @@ public record Expand(Shape shape, Like like) implements Operation {
         NdArray out = context.allocate(0);
         long[] strides = from.strides();
         long[] srcStrides = new long[to.dims()];
-        int extra = to.dims() - from.dims();
-        for (int d = 0; d < from.dims(); d++) {
-            srcStrides[d + extra] = from.size(d) == 1 ? 0 : strides[d];
+        int[] places = places();
+        for (int d = 0; d < places.length; d++) {
+            srcStrides[places[d]] = from.size(d) == 1 ? 0 : strides[d];
         }
         if (out.elements() > 0) {
             out.backend().elementwise().copy(in[0], 0, srcStrides, out, 0, to.strides(), to.toArray());
@@ -81,6 +91,8 @@ public record Expand(Shape shape, Like like) implements Operation {
 
     @Override
     public void backward(BackwardContext c, Tensor g) {
-        c.give(0, Broadcasting.sumTo(g, c.inputShape(0)));
+        int[] dims = inserted.stream().mapToInt(Integer::intValue).toArray();
+        Tensor uninserted = dims.length == 0 ? g : g.sum(false, dims);
+        c.give(0, Broadcasting.sumTo(uninserted, c.inputShape(0)));
     }
 }

@@ -55,10 +55,10 @@ public record Extremum(boolean largest, Reduced reduction) implements Operation 
     @Override
     public void backward(BackwardContext c, Tensor g) {
         Tensor x = c.input(0);
-        long[] kept = reduction.kept(x.shape()).toArray();
-        Tensor hit = x.eq(c.output(0).reshape(kept)).cast(g.dtype());
+        Expand keep = new Expand(reduction.kept(x.shape()), reduction.removed(), Like.NONE);
+        Tensor hit = x.eq(c.run(keep, c.output(0))).cast(g.dtype());
         int[] dims = reduction.dims().stream().mapToInt(Integer::intValue).toArray();
         Tensor share = dims.length == 0 ? hit : hit.div(hit.sum(true, dims));
-        c.give(0, g.reshape(kept).mul(share));
+        c.give(0, c.run(keep, g).mul(share));
     }
 }

@@ -157,6 +157,11 @@ public final class LabelRule implements ShardingRule {
     }
 
     @Override
+    public Like like() {
+        return like;
+    }
+
+    @Override
     public Decision decide(int axis, Operand[] operands) {
         int sharded = -1;
         int pending = -1;

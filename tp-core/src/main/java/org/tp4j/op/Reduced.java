@@ -53,6 +53,11 @@ public record Reduced(boolean keepDims, List<Integer> dims) {
         return Shape.of(sizes);
     }
 
+    /** The dimensions that the result lacks. */
+    List<Integer> removed() {
+        return keepDims ? List.of() : dims;
+    }
+
     /** How many elements go into one. */
     public long count(Shape in) {
         long n = 1;

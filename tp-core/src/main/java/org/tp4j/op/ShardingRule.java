@@ -82,4 +82,9 @@ public interface ShardingRule {
 
     /** The number for dimension {@code dim} of result {@code i}. */
     int outputLabel(int i, int dim);
+
+    /** How dimensions of the first result that no operand has are to be cut, if the rule cuts such. */
+    default Like like() {
+        return Like.NONE;
+    }
 }

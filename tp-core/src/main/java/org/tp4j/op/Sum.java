@@ -4,7 +4,6 @@ import java.util.List;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.ReductionKernels;
-import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /**
@@ -50,8 +49,6 @@ public record Sum(Reduced reduction) implements Operation {
 
     @Override
     public void backward(BackwardContext c, Tensor g) {
-        Shape x = c.inputShape(0);
-        Tensor kept = g.reshape(reduction.kept(x).toArray());
-        c.give(0, c.run(new Expand(x, c.inputLike(0)), kept));
+        c.give(0, c.run(new Expand(c.inputShape(0), reduction.removed(), c.inputLike(0)), g));
     }
 }

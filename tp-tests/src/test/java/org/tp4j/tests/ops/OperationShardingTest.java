@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -22,7 +21,8 @@ import org.tp4j.tests.oracle.Whole;
 
 /** Every operation on tensors laid out at random: either it refuses, or result and gradients are those of one rank. */
 class OperationShardingTest {
-    private static final int CASES = Integer.getInteger("tp.sharding.cases", 60);
+    private static final int CASES = Integer.getInteger("tp.sharding.cases", 24);
+    private static final int MOST_CASES = 20 * CASES; // most layouts of several operands are refused
     private static final long SEED = Long.getLong("tp.seed", 1);
     private static final List<List<Integer>> MESHES =
             List.of(List.of(1), List.of(2), List.of(3), List.of(4), List.of(2, 2));
@@ -35,20 +35,17 @@ class OperationShardingTest {
     @ParameterizedTest
     @MethodSource("operations")
     void shouldEqualOneRank(String name) {
-        AtomicInteger cut = new AtomicInteger();
         for (List<Integer> mesh : MESHES) {
             Ranks.run(mesh, rank -> {
-                for (int i = 0; i < CASES; i++) {
-                    boolean ran = new Case(rank, name, SEED * 1_000_003 + i).run();
-                    if (ran && rank.number() == 0) {
-                        cut.incrementAndGet();
-                    }
+                int cut = 0;
+                for (int i = 0; i < MOST_CASES && cut < CASES; i++) {
+                    cut += new Case(rank, name, SEED * 1_000_003 + i).run() ? 1 : 0;
                 }
+                assertThat(cut)
+                        .as("cases of %s on %s that ran on shards or pending sums", name, mesh)
+                        .isGreaterThanOrEqualTo(CASES / 8);
             });
         }
-        assertThat(cut.get())
-                .as("cases of %s that ran on shards or pending sums", name)
-                .isGreaterThan(CASES / 2);
     }
 
     /** One operation on operands laid out in one way. */

@@ -5,6 +5,7 @@ import java.util.concurrent.Callable;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.Launch;
+import org.tp4j.comm.LaunchEnvironment;
 import org.tp4j.comm.LaunchOptions;
 import org.tp4j.comm.World;
 import org.tp4j.mesh.DeviceMesh;
@@ -20,8 +21,11 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /**
  * A training step of y = down(gelu(up(x))), loss = mean(y²): forward, backward and SGD, tensor-parallel over all ranks; x is
@@ -34,6 +38,10 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         sortOptions = false)
 public final class MlpBench implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set before call()
+    private CommandSpec spec;
+
     @Option(names = "--ranks", paramLabel = "N", description = "Number of ranks (default: 2, or as mpirun started).")
     private int ranks;
 
@@ -63,14 +71,20 @@ public final class MlpBench implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        LaunchOptions launch = new LaunchOptions(launcher, ranks, device, CommunicationOptions.fromSystem());
+        DType type = type();
+        LaunchOptions launch = new LaunchOptions(launcher, ranks(), device, CommunicationOptions.fromSystem());
         Launch.run(launch, world -> {
-            Report report = measure(world);
+            Report report = measure(world, type);
             if (world.rank() == 0) {
-                System.out.println(report);
+                spec.commandLine().getOut().println(report);
             }
         });
         return 0;
+    }
+
+    private int ranks() {
+        boolean launched = LaunchEnvironment.read(System.getenv()).isPresent() && !launcher.equals("threads");
+        return ranks > 0 || launched ? ranks : 2;
     }
 
     private DType type() {
@@ -78,11 +92,12 @@ public final class MlpBench implements Callable<Integer> {
             case "fp32", "float32" -> DType.FLOAT32;
             case "bf16", "bfloat16" -> DType.BFLOAT16;
             case "fp64", "float64" -> DType.FLOAT64;
-            default -> throw new IllegalArgumentException("--dtype " + dtype + "; HINT: fp32, bf16 or fp64");
+            default -> throw new CommandLine.ParameterException(
+                        spec.commandLine(), "--dtype is " + dtype + "; HINT: fp32, bf16 or fp64");
         };
     }
 
-    private Report measure(World world) {
+    private Report measure(World world, DType type) {
         Module model = new Mlp(dModel, dFf, Activation.GELU_TANH, true);
         if (world.size() > 1) {
             Parallelize.apply(
@@ -90,11 +105,11 @@ public final class MlpBench implements Callable<Integer> {
                     DeviceMesh.of(world, "tp"),
                     Map.of("up_proj", new ColwiseParallel(), "down_proj", new RowwiseParallel()));
         }
-        model.materialize(world.backend(), type(), 0);
-        Tensor x = Tensors.normal(world.backend(), type(), Shape.of(tokens, dModel), 0, 1, 0, 1)
+        model.materialize(world.backend(), type, 0);
+        Tensor x = Tensors.normal(world.backend(), type, Shape.of(tokens, dModel), 0, 1, 0, 1)
                 .requiresGrad(true);
         int localFf = Math.max(1, (dFf + world.size() - 1) / world.size());
-        MlpGemms gemms = new MlpGemms(world.backend(), type(), tokens, dModel, localFf);
+        MlpGemms gemms = new MlpGemms(world.backend(), type, tokens, dModel, localFf);
         Times stepTimes = new Times(steps);
         Times gemmTimes = new Times(steps);
         for (int i = 0; i < warmup + steps; i++) {

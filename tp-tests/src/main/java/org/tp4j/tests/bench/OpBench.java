@@ -13,7 +13,9 @@ import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /**
  * What an operation costs the host: 8 × 8 float32 tensors, plain and on a mesh of one rank. Microseconds for an add, a matmul,
@@ -27,6 +29,10 @@ import picocli.CommandLine.Option;
         sortOptions = false)
 public final class OpBench implements Callable<Integer> {
     private static final int TRIES = 5;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set before call()
+    private CommandSpec spec;
 
     @Option(names = "--warmup-ms", description = "Warm-up of each measurement (default: ${DEFAULT-VALUE}).")
     private int warmupMs = 2000;
@@ -53,7 +59,7 @@ public final class OpBench implements Callable<Integer> {
                 .put("dtensor_matmul_us", best(() -> onMesh.matmul(sharded)), 3)
                 .put("chain_us", best(chain(x, w)), 3)
                 .put("dtensor_chain_us", best(chain(onMesh, sharded)), 3);
-        System.out.println(report);
+        spec.commandLine().getOut().println(report);
     }
 
     private static Runnable chain(Tensor x, Tensor w) {

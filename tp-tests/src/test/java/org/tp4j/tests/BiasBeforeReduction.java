@@ -1,0 +1,49 @@
+package org.tp4j.tests;
+
+import java.util.List;
+import java.util.Map;
+import org.tp4j.autograd.DTensors;
+import org.tp4j.layout.DTensor;
+import org.tp4j.layout.Placement;
+import org.tp4j.nn.Linear;
+import org.tp4j.nn.Module;
+import org.tp4j.nn.Parameter;
+import org.tp4j.parallel.MeshAxis;
+import org.tp4j.parallel.ParallelStyle;
+import org.tp4j.parallel.RowwiseParallel;
+import org.tp4j.tensor.Tensor;
+
+/**
+ * A planted mistake: row-parallel, with the bias added to each rank's term of the sum, so that T ranks add it T times. The
+ * layouts would not let it pass, which is why it works on raw local tensors and calls the result what it is not.
+ */
+public final class BiasBeforeReduction implements ParallelStyle {
+    private final RowwiseParallel right = new RowwiseParallel();
+
+    @Override
+    public List<String> problems(String path, Module module, int ranks) {
+        return right.problems(path, module, ranks);
+    }
+
+    @Override
+    public Map<String, Placement> placements(Module module) {
+        return right.placements(module);
+    }
+
+    @Override
+    public void install(Module module, MeshAxis axis) {
+        Linear linear = (Linear) module;
+        right.install(module, axis);
+        Parameter bias = linear.bias();
+        if (bias == null) {
+            return;
+        }
+        linear.skipBiasAdd(true);
+        linear.settleProduct(product -> {
+            Tensor term = ((DTensor) product).toLocal(Placement.replicate());
+            Tensor raw = ((DTensor) bias.tensor()).toLocal(Placement.invariant());
+            return DTensors.trusted(term.add(raw), product.shape(), ((DTensor) product).layout())
+                    .redistribute(axis.name(), Placement.invariant());
+        });
+    }
+}

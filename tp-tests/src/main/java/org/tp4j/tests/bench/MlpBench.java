@@ -92,7 +92,8 @@ public final class MlpBench implements Callable<Integer> {
             case "fp32", "float32" -> DType.FLOAT32;
             case "bf16", "bfloat16" -> DType.BFLOAT16;
             case "fp64", "float64" -> DType.FLOAT64;
-            default -> throw new CommandLine.ParameterException(
+            default ->
+                throw new CommandLine.ParameterException(
                         spec.commandLine(), "--dtype is " + dtype + "; HINT: fp32, bf16 or fp64");
         };
     }

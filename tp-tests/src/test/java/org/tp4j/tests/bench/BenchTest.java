@@ -13,7 +13,9 @@ import picocli.CommandLine;
 class BenchTest {
     private static JsonNode run(String... arguments) throws Exception {
         StringWriter out = new StringWriter();
-        int code = new CommandLine(new BenchMain()).setOut(new PrintWriter(out, true)).execute(arguments);
+        int code = new CommandLine(new BenchMain())
+                .setOut(new PrintWriter(out, true))
+                .execute(arguments);
         assertThat(code).isZero();
         assertThat(out.toString().lines()).hasSize(1);
         return new ObjectMapper().readTree(out.toString());
@@ -22,8 +24,21 @@ class BenchTest {
     @Test
     void shouldMeasureAStepOfTheMlp() throws Exception {
         JsonNode line = run(
-                "mlp", "--ranks", "2", "--launcher", "threads", "--tokens", "8", "--d-model", "6", "--d-ff", "9",
-                "--steps", "3", "--warmup", "1");
+                "mlp",
+                "--ranks",
+                "2",
+                "--launcher",
+                "threads",
+                "--tokens",
+                "8",
+                "--d-model",
+                "6",
+                "--d-ff",
+                "9",
+                "--steps",
+                "3",
+                "--warmup",
+                "1");
         assertThat(line.fieldNames())
                 .toIterable()
                 .containsExactly(

@@ -17,8 +17,7 @@ record Report(int failed, List<String> lines) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
         int failed = ConformanceMain.run(folder, RankOptions.of("threads", "cpu", ranks), runners, out);
-        return new Report(
-                failed, bytes.toString(StandardCharsets.UTF_8).lines().toList());
+        return new Report(failed, bytes.toString(StandardCharsets.UTF_8).lines().toList());
     }
 
     String last() {

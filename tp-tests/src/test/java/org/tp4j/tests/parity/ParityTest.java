@@ -51,8 +51,10 @@ class ParityTest {
                 right.model(),
                 Map.of("up_proj", new ColwiseParallel(), "down_proj", new BiasBeforeReduction()));
         List<String> lines = run(List.of(wrong), 2);
-        assertThat(lines).filteredOn(line -> line.startsWith("FAIL")).hasSize(2).allSatisfy(line -> assertThat(line)
-                .contains("planted", "output: output differs by ", "gradients: "));
+        assertThat(lines)
+                .filteredOn(line -> line.startsWith("FAIL"))
+                .hasSize(2)
+                .allSatisfy(line -> assertThat(line).contains("planted", "output: output differs by ", "gradients: "));
         assertThat(lines).last().isEqualTo("0 passed, 2 failed, 0 skipped");
     }
 }

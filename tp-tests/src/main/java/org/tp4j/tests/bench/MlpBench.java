@@ -9,10 +9,10 @@ import org.tp4j.comm.LaunchEnvironment;
 import org.tp4j.comm.LaunchOptions;
 import org.tp4j.comm.World;
 import org.tp4j.mesh.DeviceMesh;
-import org.tp4j.nn.Gradients;
 import org.tp4j.nn.Mlp;
 import org.tp4j.nn.Module;
-import org.tp4j.nn.Parameter;
+import org.tp4j.optim.Optimizer;
+import org.tp4j.optim.SGD;
 import org.tp4j.parallel.ColwiseParallel;
 import org.tp4j.parallel.Parallelize;
 import org.tp4j.parallel.RowwiseParallel;
@@ -38,6 +38,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         sortOptions = false)
 public final class MlpBench implements Callable<Integer> {
+    private static final double LEARNING_RATE = 1e-3;
+
     @Spec
     @SuppressWarnings("NullAway.Init") // set before call()
     private CommandSpec spec;
@@ -109,12 +111,13 @@ public final class MlpBench implements Callable<Integer> {
         model.materialize(world.backend(), type, 0);
         Tensor x = Tensors.normal(world.backend(), type, Shape.of(tokens, dModel), 0, 1, 0, 1)
                 .requiresGrad(true);
+        Optimizer optimizer = new SGD(model, LEARNING_RATE);
         int localFf = Math.max(1, (dFf + world.size() - 1) / world.size());
         MlpGemms gemms = new MlpGemms(world.backend(), type, tokens, dModel, localFf);
         Times stepTimes = new Times(steps);
         Times gemmTimes = new Times(steps);
         for (int i = 0; i < warmup + steps; i++) {
-            long step = time(world, () -> step(world, model, x));
+            long step = time(world, () -> step(model, optimizer, x));
             long floor = time(world, gemms::run);
             if (i >= warmup) {
                 stepTimes.addNanos(step);
@@ -132,20 +135,12 @@ public final class MlpBench implements Callable<Integer> {
         return System.nanoTime() - start;
     }
 
-    private static void step(World world, Module model, Tensor x) {
+    private static void step(Module model, Optimizer optimizer, Tensor x) {
         try (Scope scope = Scope.open("step")) {
-            model.clearGradients();
+            optimizer.clearGradients();
             x.clearGrad();
             model.apply(x).square().mean().backward();
-            Gradients.finish(model.parameters().values());
-            for (Parameter parameter : model.parameters().values()) {
-                Tensor tensor = parameter.tensor();
-                Tensor gradient = java.util.Objects.requireNonNull(tensor.grad());
-                world.backend()
-                        .optimizer()
-                        .sgd(tensor.local(), null, gradient.local(), null, true, 1, 1e-3, 0, 0, false);
-                tensor.local().storage().markChanged();
-            }
+            optimizer.step();
         }
     }
 

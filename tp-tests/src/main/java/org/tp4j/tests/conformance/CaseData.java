@@ -90,6 +90,14 @@ public final class CaseData implements AutoCloseable {
         differences.compare(variant.isEmpty() ? name : variant + ": " + name, actual, tensor(name));
     }
 
+    /** Compares a number with a tensor of the file. */
+    public void compare(String name, double actual) {
+        differences.compare(
+                variant.isEmpty() ? name : variant + ": " + name,
+                actual,
+                tensor(name).item());
+    }
+
     /** Compares the gradient of a leaf with a tensor of the file. Collective. */
     public void compareGradient(String name, Tensor leaf) {
         Tensor gradient = leaf.grad();

@@ -11,6 +11,8 @@ public final class Runners {
         return List.of(
                 new LaterCases(),
                 new MlpCases(),
+                new OptimizerCases(),
+                new ClippingCases(),
                 new EmbeddingCases(),
                 new CrossEntropyCases(),
                 new NormCases(),

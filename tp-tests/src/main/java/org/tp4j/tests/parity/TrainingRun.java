@@ -6,6 +6,10 @@ import java.util.List;
 import java.util.Map;
 import org.tp4j.nn.Gradients;
 import org.tp4j.nn.Module;
+import org.tp4j.optim.AdamW;
+import org.tp4j.optim.GradientClipping;
+import org.tp4j.optim.NormType;
+import org.tp4j.optim.Optimizer;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Scope;
@@ -33,6 +37,7 @@ record TrainingRun(
     static final int STEPS = 20;
 
     private static final double LEARNING_RATE = 1e-2;
+    private static final double DECAY = 0.1;
     private static final long SEED = 3;
 
     /** Trains a model, placed or not. Collective if it is. */
@@ -41,7 +46,9 @@ record TrainingRun(
         Map<String, double[]> initial = values(model.state());
         Tensor input = task.input(backend, dtype);
         Tensor target = task.target(backend, dtype);
-        AdamWStep optimizer = new AdamWStep(model, LEARNING_RATE);
+        Optimizer optimizer = new AdamW(
+                model,
+                AdamW.options().learningRate(LEARNING_RATE).weightDecay(DECAY).build());
         double[] output = {};
         Map<String, double[]> gradients = Map.of();
         double norm = 0;
@@ -49,7 +56,7 @@ record TrainingRun(
         for (int step = 0; step < STEPS; step++) {
             try (Scope scope = Scope.open("step")) {
                 model.beginStep(step);
-                model.clearGradients();
+                optimizer.clearGradients();
                 input.clearGrad();
                 Tensor y = model.apply(input);
                 Tensor loss = task.loss(y, target);
@@ -62,7 +69,7 @@ record TrainingRun(
                     if (inputGradient != null) {
                         gradients.put("input", Differences.values(inputGradient));
                     }
-                    norm = optimizer.gradientNorm();
+                    norm = GradientClipping.norm(model.parameters().values(), NormType.L2);
                 }
                 optimizer.step();
             }

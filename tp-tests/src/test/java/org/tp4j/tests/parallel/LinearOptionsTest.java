@@ -1,0 +1,182 @@
+package org.tp4j.tests.parallel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tp4j.autograd.DTensors;
+import org.tp4j.autograd.Tensors;
+import org.tp4j.comm.World;
+import org.tp4j.cpu.comm.ThreadRanks;
+import org.tp4j.layout.DTensor;
+import org.tp4j.layout.LayoutException;
+import org.tp4j.layout.Placement;
+import org.tp4j.mesh.DeviceMesh;
+import org.tp4j.nn.Initializer;
+import org.tp4j.nn.Linear;
+import org.tp4j.parallel.ColumnParallelLinear;
+import org.tp4j.parallel.MeshAxis;
+import org.tp4j.parallel.RowParallelLinear;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.Tensor;
+
+/** Every option of the layers that are split from the start, against a plain linear layer. */
+class LinearOptionsTest {
+    private static final int IN = 6;
+    private static final int OUT = 5;
+    private static final Shape INPUT = Shape.of(3, 2, IN); // [sequence, batch, features]
+
+    static Stream<Arguments> columnOptions() {
+        ColumnParallelLinear.Options plain = new ColumnParallelLinear.Options();
+        List<ColumnParallelLinear.Options> all = List.of(
+                plain,
+                plain.withBias(false),
+                plain.withGatherOutput(true),
+                plain.withSequenceParallel(true),
+                plain.withSequenceParallel(true).withGatherOutput(true).withBias(false));
+        return Stream.of(1, 2, 3, 4).flatMap(t -> all.stream().map(o -> Arguments.of(t, o)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("columnOptions")
+    void shouldBeALinearLayerSplitByColumn(int ranks, ColumnParallelLinear.Options options) {
+        Parity.Outcome one = Parity.one(() -> new Linear(IN, OUT, options.bias()), INPUT);
+        ThreadRanks.run(ranks, world -> {
+            DeviceMesh mesh = DeviceMesh.of(world, "tp");
+            Linear layer = new ColumnParallelLinear(MeshAxis.only(mesh), IN, OUT, options);
+            Placement[] lies = new Placement[1];
+            layer.addOutputHook(y -> {
+                lies[0] = ((DTensor) y).layout().placement(0);
+                return y;
+            });
+            Parity.assertSame(Parity.split(layer, world, INPUT, x -> options.sequenceParallel() ? piece(x, mesh) : x), one);
+            assertThat(lies[0]).isEqualTo(options.gatherOutput() ? Placement.invariant() : Placement.shard(2));
+        });
+    }
+
+    /** This rank's part of the sequence as a plain tensor, whose gradient is its part of the gradient. */
+    private static Tensor piece(Tensor x, DeviceMesh mesh) {
+        return DTensors.distribute(x, mesh, Placement.shard(0)).toLocal(Placement.shard(0));
+    }
+
+    static Stream<Arguments> rowOptions() {
+        RowParallelLinear.Options plain = new RowParallelLinear.Options();
+        List<RowParallelLinear.Options> all = List.of(
+                plain,
+                plain.withBias(false),
+                plain.withInputIsParallel(false),
+                plain.withSequenceParallel(true),
+                plain.withSequenceParallel(true).withInputIsParallel(false).withBias(false));
+        return Stream.of(1, 2, 3, 4).flatMap(t -> all.stream().map(o -> Arguments.of(t, o)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("rowOptions")
+    void shouldBeALinearLayerSplitByRow(int ranks, RowParallelLinear.Options options) {
+        Parity.Outcome one = Parity.one(() -> new Linear(IN, OUT, options.bias()), INPUT);
+        ThreadRanks.run(ranks, world -> {
+            DeviceMesh mesh = DeviceMesh.of(world, "tp");
+            Linear layer = new RowParallelLinear(MeshAxis.only(mesh), IN, OUT, options);
+            Placement[] lies = new Placement[1];
+            layer.addOutputHook(y -> {
+                lies[0] = ((DTensor) y).layout().placement(0);
+                return y;
+            });
+            Parity.assertSame(Parity.split(layer, world, INPUT, x -> options.inputIsParallel() ? slice(x, mesh) : x), one);
+            assertThat(lies[0]).isEqualTo(options.sequenceParallel() ? Placement.shard(0) : Placement.invariant());
+        });
+    }
+
+    /** This rank's slice of the features as a plain tensor. */
+    private static Tensor slice(Tensor x, DeviceMesh mesh) {
+        return DTensors.distribute(x, mesh, Placement.shard(-1)).toLocal(Placement.shard(-1));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4})
+    void shouldLeaveTheRowBiasToTheCallerWhenAsked(int ranks) {
+        Parity.Outcome one = Parity.one(() -> new Linear(IN, OUT, true), INPUT);
+        ThreadRanks.run(ranks, world -> {
+            Linear layer = new RowParallelLinear(
+                    MeshAxis.only(DeviceMesh.of(world, "tp")),
+                    IN,
+                    OUT,
+                    new RowParallelLinear.Options().withInputIsParallel(false).withSkipBiasAdd(true));
+            layer.addOutputHook(product -> product.add(layer.bias().tensor()));
+            Parity.assertSame(Parity.split(layer, world, INPUT), one);
+        });
+    }
+
+    @Test
+    void shouldInitializeAsAsked() {
+        ThreadRanks.run(2, world -> {
+            MeshAxis axis = MeshAxis.only(DeviceMesh.of(world, "tp"));
+            Linear column = new ColumnParallelLinear(
+                    axis, IN, OUT, new ColumnParallelLinear.Options().withInitializer(Initializer.constant(3)));
+            Linear row = new RowParallelLinear(
+                    axis, IN, OUT, new RowParallelLinear.Options().withInitializer(Initializer.normal(100, 1)));
+            column.materialize(world.backend(), DType.FLOAT32, 1);
+            row.materialize(world.backend(), DType.FLOAT32, 1);
+            assertThat(column.weight().tensor().toDoubles()).containsOnly(3);
+            assertThat(Arrays.stream(row.weight().tensor().toDoubles())).allMatch(w -> w > 90 && w < 110);
+        });
+    }
+
+    @Test
+    void shouldShowHowTheyAreSplit() {
+        ThreadRanks.run(2, world -> {
+            MeshAxis axis = MeshAxis.only(DeviceMesh.of(world, "tp"));
+            assertThat(new ColumnParallelLinear(axis, IN, OUT, new ColumnParallelLinear.Options()))
+                    .hasToString("ColumnParallelLinear(6 -> 5) split by ColwiseParallel along tp\n");
+            assertThat(new RowParallelLinear(
+                            axis, IN, OUT, new RowParallelLinear.Options().withBias(false).withSequenceParallel(true)))
+                    .hasToString("RowParallelLinear(6 -> 5, no bias) split by RowwiseParallel(output Shard(0)) along tp\n");
+        });
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithASliceOfAnotherSize() {
+        assertThatThrownBy(() -> ThreadRanks.run(2, LinearOptionsTest::feedTheWholeAsASlice))
+                .isInstanceOf(LayoutException.class)
+                .hasMessageContaining("[3, 2, 6]")
+                .hasMessageContaining("[3, 2, 3]");
+    }
+
+    private static void feedTheWholeAsASlice(World world) {
+        Linear layer = new RowParallelLinear(
+                MeshAxis.only(DeviceMesh.of(world, "tp")), IN, OUT, new RowParallelLinear.Options());
+        layer.materialize(world.backend(), DType.FLOAT32, 1);
+        layer.apply(Tensors.ones(world.backend(), DType.FLOAT32, INPUT));
+    }
+
+    @Test
+    void shouldNameTheHiddenSizesOfLayersThatDoNotFollow() {
+        assertThatThrownBy(() -> ThreadRanks.run(2, world -> {
+                    DeviceMesh mesh = DeviceMesh.of(world, "tp");
+                    MeshAxis axis = MeshAxis.only(mesh);
+                    Linear up = new ColumnParallelLinear(axis, IN, 8, new ColumnParallelLinear.Options());
+                    Linear down = new RowParallelLinear(axis, 10, OUT, new RowParallelLinear.Options());
+                    up.materialize(world.backend(), DType.FLOAT32, 1);
+                    down.materialize(world.backend(), DType.FLOAT32, 1);
+                    down.apply(up.apply(Tensors.ones(world.backend(), DType.FLOAT32, INPUT)));
+                }))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("linear of x [3, 2, 8] and weight [5, 10]");
+    }
+
+    @Test
+    void shouldNotCountTheBiasOfALayerWithoutOne() {
+        assertThat(new Linear(2, 3, false).bias()).isNull();
+        assertThat(new Linear(2, 3, false).parameters()).containsOnlyKeys("weight");
+        assertThat(Map.copyOf(new Linear(2, 3, true).parameters())).containsOnlyKeys("weight", "bias");
+    }
+}

@@ -24,6 +24,8 @@ class EagerTensor extends FluentTensor {
 
     private @Nullable Node node;
     private @Nullable EagerTensor grad;
+    /** This tensor as Invariant on the mesh it met last. */
+    private @Nullable MeshTensor met;
 
     EagerTensor(NdArray array) {
         this.array = array;
@@ -66,6 +68,16 @@ class EagerTensor extends FluentTensor {
     /** Marks this leaf as a model parameter, which is promoted from Invariant to Replicate where it is used so. */
     final void markParameter() {
         parameter = true;
+    }
+
+    /** This tensor as Invariant on the mesh it met last, or null. */
+    final @Nullable MeshTensor met() {
+        return met;
+    }
+
+    /** Notes what it became on a mesh. */
+    final void noteMet(MeshTensor onMesh) {
+        met = onMesh;
     }
 
     /** Notes what computed it. */

@@ -30,7 +30,8 @@ final class MeshBorder {
 
     /**
      * A plain tensor met by tensors on a mesh counts as Invariant. Its content is compared over the axes at the first
-     * meeting of each place in the code, so that ranks fed different data are told.
+     * meeting of each place in the code, so that ranks fed different data are told. Met again it is the same tensor, so
+     * that what it is redistributed to (the input of q, k and v) is shared as well.
      */
     static MeshTensor meet(EagerTensor plain, DeviceMesh mesh, String operation, int operand, boolean recording) {
         if (!plain.isNumber()) {
@@ -40,8 +41,15 @@ final class MeshBorder {
                 compare(plain, mesh, module, operation, operand);
             }
         }
+        MeshTensor earlier = plain.met();
+        boolean tracked = recording && plain.requiresGrad();
+        if (earlier != null && earlier.layout().mesh().equals(mesh) && (earlier.node() != null) == tracked) {
+            return earlier;
+        }
         Layout layout = Layout.uniform(mesh, plain.shape().dims(), Placement.invariant());
-        return enter(plain, plain.shape(), layout, recording);
+        MeshTensor entered = enter(plain, plain.shape(), layout, recording);
+        plain.noteMet(entered);
+        return entered;
     }
 
     private static void compare(EagerTensor plain, DeviceMesh mesh, String module, String operation, int operand) {

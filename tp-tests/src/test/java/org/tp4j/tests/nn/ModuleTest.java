@@ -66,11 +66,19 @@ class ModuleTest {
     void shouldNamePartsByDottedPath() {
         Sequential model = model();
         assertThat(model.modules().keySet())
-                .containsExactly("", "0", "1", "1.up_proj", "1.down_proj", "2", "3", "3.gate_proj", "3.up_proj",
-                        "3.down_proj");
+                .containsExactly(
+                        "", "0", "1", "1.up_proj", "1.down_proj", "2", "3", "3.gate_proj", "3.up_proj", "3.down_proj");
         assertThat(model.parameters().keySet())
-                .containsExactly("0.weight", "0.bias", "1.up_proj.weight", "1.up_proj.bias", "1.down_proj.weight",
-                        "1.down_proj.bias", "3.gate_proj.weight", "3.up_proj.weight", "3.down_proj.weight");
+                .containsExactly(
+                        "0.weight",
+                        "0.bias",
+                        "1.up_proj.weight",
+                        "1.up_proj.bias",
+                        "1.down_proj.weight",
+                        "1.down_proj.bias",
+                        "3.gate_proj.weight",
+                        "3.up_proj.weight",
+                        "3.down_proj.weight");
         assertThat(model.modules().get("1.up_proj").path()).isEqualTo("1.up_proj");
         assertThat(model.parameterCount()).isEqualTo(4 + 12 + 10 + 18);
     }
@@ -170,9 +178,7 @@ class ModuleTest {
 
     @Test
     void shouldPrintAsATree() {
-        assertThat(model())
-                .hasToString(
-                        """
+        assertThat(model()).hasToString("""
                         Sequential()
                           0: LayerNorm(2, eps 1.0E-5)
                           1: Mlp(gelu_tanh)

@@ -79,9 +79,14 @@ class CommunicationTest {
 
     private static Calls record(
             int ranks, Supplier<? extends Module> model, Map<String, ? extends ParallelStyle> plan, boolean gradient) {
-        List<Calls> all = ThreadRanks.call(ranks, world -> record(world, model, plan, mesh -> Tensors.normal(
-                        world.backend(), DType.FLOAT32, Shape.of(N, D), 0, 1, 1, 1)
-                .requiresGrad(gradient)));
+        List<Calls> all = ThreadRanks.call(
+                ranks,
+                world -> record(
+                        world,
+                        model,
+                        plan,
+                        mesh -> Tensors.normal(world.backend(), DType.FLOAT32, Shape.of(N, D), 0, 1, 1, 1)
+                                .requiresGrad(gradient)));
         all.forEach(calls -> assertThat(calls).isEqualTo(all.get(0)));
         return all.get(0);
     }
@@ -95,10 +100,8 @@ class CommunicationTest {
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 4})
     void shouldAllReduceOnceForwardAndOnceBackwardInAnMlp(int ranks) {
-        Calls calls = record(
-                ranks,
-                () -> new Mlp(D, FF, Activation.GELU, true),
-                Map.of("up_proj", COLUMN, "down_proj", ROW));
+        Calls calls =
+                record(ranks, () -> new Mlp(D, FF, Activation.GELU, true), Map.of("up_proj", COLUMN, "down_proj", ROW));
         assertThat(text(calls.forward)).containsExactly("allReduce " + N * D + " in down_proj");
         assertThat(text(calls.backward)).containsExactly("allReduce " + N * D + " in up_proj");
         assertThat(calls.sums).isEmpty();
@@ -121,10 +124,7 @@ class CommunicationTest {
     @Test
     void shouldNotSumAGradientThatNobodyWants() {
         Calls calls = record(
-                2,
-                () -> new Mlp(D, FF, Activation.GELU, true),
-                Map.of("up_proj", COLUMN, "down_proj", ROW),
-                false);
+                2, () -> new Mlp(D, FF, Activation.GELU, true), Map.of("up_proj", COLUMN, "down_proj", ROW), false);
         assertThat(text(calls.forward)).containsExactly("allReduce " + N * D + " in down_proj");
         assertThat(calls.backward).isEmpty();
     }
@@ -138,7 +138,8 @@ class CommunicationTest {
                     ranks == 1 ? Map.of("up_proj", COLUMN, "down_proj", ROW) : Map.of());
             boolean alone = calls.forward.stream().allMatch(e -> e.groupSize() == 1);
             assertThat(ranks == 1 ? alone : calls.forward.isEmpty()).isTrue();
-            assertThat(calls.backward.stream().allMatch(e -> e.groupSize() == 1)).isTrue();
+            assertThat(calls.backward.stream().allMatch(e -> e.groupSize() == 1))
+                    .isTrue();
         }
     }
 
@@ -165,21 +166,16 @@ class CommunicationTest {
                         ranks,
                         world -> record(
                                 world,
-                                () -> new Sequential(
-                                        new LayerNorm(D, 1e-5), new Mlp(D, FF, Activation.GELU, true)),
+                                () -> new Sequential(new LayerNorm(D, 1e-5), new Mlp(D, FF, Activation.GELU, true)),
                                 Map.of(
-                                        "0", new SequenceParallel(0),
-                                        "1.up_proj", COLUMN,
-                                        "1.down_proj", ROW.withOutput(Placement.shard(0))),
+                                        "0",
+                                        new SequenceParallel(0),
+                                        "1.up_proj",
+                                        COLUMN,
+                                        "1.down_proj",
+                                        ROW.withOutput(Placement.shard(0))),
                                 mesh -> DTensors.distribute(
-                                        Tensors.normal(
-                                                        world.backend(),
-                                                        DType.FLOAT32,
-                                                        Shape.of(N, D),
-                                                        0,
-                                                        1,
-                                                        1,
-                                                        1)
+                                        Tensors.normal(world.backend(), DType.FLOAT32, Shape.of(N, D), 0, 1, 1, 1)
                                                 .requiresGrad(true),
                                         mesh,
                                         Placement.shard(0))))
@@ -199,8 +195,8 @@ class CommunicationTest {
     void shouldCompareTheInputsOfTheFirstPassAlone() {
         ThreadRanks.run(2, world -> {
             CommunicationLog log = new CommunicationLog();
-            DeviceMesh mesh = DeviceMesh.of(
-                    new RecordingGroup(world.group(), log), world.backend(), List.of(Map.entry("tp", 2)));
+            DeviceMesh mesh =
+                    DeviceMesh.of(new RecordingGroup(world.group(), log), world.backend(), List.of(Map.entry("tp", 2)));
             Mlp mlp = Parallelize.apply(
                     new Mlp(D, FF, Activation.GELU, true), mesh, Map.of("up_proj", COLUMN, "down_proj", ROW));
             mlp.materialize(world.backend(), DType.FLOAT32, 1);

@@ -58,7 +58,8 @@ class LinearOptionsTest {
                 lies[0] = ((DTensor) y).layout().placement(0);
                 return y;
             });
-            Parity.assertSame(Parity.split(layer, world, INPUT, x -> options.sequenceParallel() ? piece(x, mesh) : x), one);
+            Parity.assertSame(
+                    Parity.split(layer, world, INPUT, x -> options.sequenceParallel() ? piece(x, mesh) : x), one);
             assertThat(lies[0]).isEqualTo(options.gatherOutput() ? Placement.invariant() : Placement.shard(2));
         });
     }
@@ -91,7 +92,8 @@ class LinearOptionsTest {
                 lies[0] = ((DTensor) y).layout().placement(0);
                 return y;
             });
-            Parity.assertSame(Parity.split(layer, world, INPUT, x -> options.inputIsParallel() ? slice(x, mesh) : x), one);
+            Parity.assertSame(
+                    Parity.split(layer, world, INPUT, x -> options.inputIsParallel() ? slice(x, mesh) : x), one);
             assertThat(lies[0]).isEqualTo(options.sequenceParallel() ? Placement.shard(0) : Placement.invariant());
         });
     }
@@ -138,8 +140,12 @@ class LinearOptionsTest {
             assertThat(new ColumnParallelLinear(axis, IN, OUT, new ColumnParallelLinear.Options()))
                     .hasToString("ColumnParallelLinear(6 -> 5) split by ColwiseParallel along tp\n");
             assertThat(new RowParallelLinear(
-                            axis, IN, OUT, new RowParallelLinear.Options().withBias(false).withSequenceParallel(true)))
-                    .hasToString("RowParallelLinear(6 -> 5, no bias) split by RowwiseParallel(output Shard(0)) along tp\n");
+                            axis,
+                            IN,
+                            OUT,
+                            new RowParallelLinear.Options().withBias(false).withSequenceParallel(true)))
+                    .hasToString(
+                            "RowParallelLinear(6 -> 5, no bias) split by RowwiseParallel(output Shard(0)) along tp\n");
         });
     }
 

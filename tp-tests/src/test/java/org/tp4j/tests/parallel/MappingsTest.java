@@ -38,13 +38,12 @@ class MappingsTest {
         DeviceMesh mesh = DeviceMesh.of(world, "tp");
         Layout layout = Layout.of(mesh, 2, from);
         Shape global = Shape.of(ROWS, COLUMNS);
-        Tensor mine = Tensors.full(
-                        world.backend(), DType.FLOAT64, layout.localShape(global), world.rank() + 1)
+        Tensor mine = Tensors.full(world.backend(), DType.FLOAT64, layout.localShape(global), world.rank() + 1)
                 .requiresGrad(true);
         DTensor out = mapping.apply(DTensors.trusted(mine, global, layout));
         Layout dual = out.layout().dual();
-        Tensor gradient = Tensors.full(
-                world.backend(), DType.FLOAT64, dual.localShape(global), 10 * (world.rank() + 1));
+        Tensor gradient =
+                Tensors.full(world.backend(), DType.FLOAT64, dual.localShape(global), 10 * (world.rank() + 1));
         out.backward(DTensors.trusted(gradient, global, dual));
         return new Mapped(distinct(out), distinct(mine.grad()), out.local().shape());
     }
@@ -143,11 +142,14 @@ class MappingsTest {
 
     @Test
     void shouldRefuseATensorThatLiesOtherwise() {
-        ThreadRanks.run(2, world -> assertThatThrownBy(
-                        () -> map(world, Placement.shard(0), x -> Mappings.copyToTensorParallelRegion(x, "tp")))
-                .isInstanceOf(LayoutException.class)
-                .hasMessageContaining("copyToTensorParallelRegion takes a tensor that is Invariant on mesh axis 'tp'")
-                .hasMessageContaining("laid out [tp: Shard(0)]")
-                .hasMessageContaining("HINT: redistribute(\"tp\", ...)"));
+        ThreadRanks.run(
+                2,
+                world -> assertThatThrownBy(
+                                () -> map(world, Placement.shard(0), x -> Mappings.copyToTensorParallelRegion(x, "tp")))
+                        .isInstanceOf(LayoutException.class)
+                        .hasMessageContaining(
+                                "copyToTensorParallelRegion takes a tensor that is Invariant on mesh axis 'tp'")
+                        .hasMessageContaining("laid out [tp: Shard(0)]")
+                        .hasMessageContaining("HINT: redistribute(\"tp\", ...)"));
     }
 }

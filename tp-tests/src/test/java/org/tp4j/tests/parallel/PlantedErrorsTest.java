@@ -56,7 +56,8 @@ class PlantedErrorsTest {
 
     private static void apply(World world, Module model, boolean inputNeedsGradient) {
         model.materialize(world.backend(), DType.FLOAT64, 1);
-        Tensor x = Tensors.normal(world.backend(), DType.FLOAT64, INPUT, 0, 1, 5, 6).requiresGrad(inputNeedsGradient);
+        Tensor x = Tensors.normal(world.backend(), DType.FLOAT64, INPUT, 0, 1, 5, 6)
+                .requiresGrad(inputNeedsGradient);
         model.apply(x);
     }
 
@@ -119,9 +120,9 @@ class PlantedErrorsTest {
         return ThreadRanks.call(2, world -> {
             Linear layer = Parallelize.apply(new Linear(1, 6, false), DeviceMesh.of(world, "tp"), Map.of("", style));
             layer.materialize(world.backend(), DType.FLOAT64, 1);
-            layer.loadState(
-                    Map.of("weight", Tensors.of(world.backend(), new double[] {0, 1, 2, 3, 4, 5}, 6, 1)));
-            return layer.apply(Tensors.ones(world.backend(), DType.FLOAT64, Shape.of(1, 1))).toDoubles();
+            layer.loadState(Map.of("weight", Tensors.of(world.backend(), new double[] {0, 1, 2, 3, 4, 5}, 6, 1)));
+            return layer.apply(Tensors.ones(world.backend(), DType.FLOAT64, Shape.of(1, 1)))
+                    .toDoubles();
         });
     }
 
@@ -183,8 +184,9 @@ class PlantedErrorsTest {
             Tensor pending = DTensors.distribute(x, mesh, Placement.shard(1))
                     .linear(DTensors.distribute(w, mesh, Placement.shard(1)), null);
             double[] expected = x.linear(w, b).toDoubles();
-            double[] actual =
-                    ((DTensor) pending.add(b)).redistribute(Placement.invariant()).toDoubles();
+            double[] actual = ((DTensor) pending.add(b))
+                    .redistribute(Placement.invariant())
+                    .toDoubles();
             for (int i = 0; i < actual.length; i++) {
                 assertThat(actual[i]).isCloseTo(expected[i], org.assertj.core.data.Offset.offset(1e-12));
             }

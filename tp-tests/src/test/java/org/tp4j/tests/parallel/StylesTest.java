@@ -75,37 +75,84 @@ class StylesTest {
     private static final List<Example> EXAMPLES = List.of(
             new Example("nothing", StylesTest::mlp, Map.of()),
             new Example("column, row", StylesTest::mlp, Map.of("up_proj", COLUMN, "down_proj", ROW)),
-            new Example("row, column", StylesTest::mlp, Map.of("up_proj", ROW.withInput(Placement.invariant()), "down_proj", COLUMN)),
+            new Example(
+                    "row, column",
+                    StylesTest::mlp,
+                    Map.of("up_proj", ROW.withInput(Placement.invariant()), "down_proj", COLUMN)),
             new Example("column alone", StylesTest::mlp, Map.of("up_proj", COLUMN.withOutput(Placement.invariant()))),
             new Example("row alone", StylesTest::mlp, Map.of("down_proj", ROW.withInput(Placement.invariant()))),
-            new Example("column, column", StylesTest::mlp, Map.of("up_proj", COLUMN, "down_proj", COLUMN.withOutput(Placement.invariant()))),
+            new Example(
+                    "column, column",
+                    StylesTest::mlp,
+                    Map.of("up_proj", COLUMN, "down_proj", COLUMN.withOutput(Placement.invariant()))),
             new Example("swiglu", StylesTest::swiglu, Map.of("gate_proj", COLUMN, "up_proj", COLUMN, "down_proj", ROW)),
-            new Example("swiglu with bias", StylesTest::swigluWithBias, Map.of("gate_proj", COLUMN, "up_proj", COLUMN, "down_proj", ROW)),
-            new Example("units", StylesTest::swigluWithBias, Map.of(
-                    "gate_proj", COLUMN.withUnit(2), "up_proj", COLUMN.withUnit(2), "down_proj", ROW.withUnit(2))),
-            new Example("plain between the halves", StylesTest::mlp, Map.of("up_proj", COLUMN.withLocalOutput(), "down_proj", ROW)),
-            new Example("plain out of the halves", StylesTest::mlp, Map.of("up_proj", COLUMN, "down_proj", ROW.withLocalOutput())),
-            new Example("column gathered and plain", StylesTest::mlp, Map.of("up_proj", COLUMN.withOutput(Placement.invariant()).withLocalOutput())),
-            new Example("sequence", StylesTest::stack, Map.of(
-                    "0", new SequenceParallel(0),
-                    "1.up_proj", COLUMN,
-                    "1.down_proj", ROW.withOutput(Placement.shard(0)),
-                    "2", new SequenceParallel(-2),
-                    "3.gate_proj", COLUMN,
-                    "3.up_proj", COLUMN,
-                    "3.down_proj", ROW.withOutput(Placement.shard(0)))),
-            new Example("sequence, plain between norm and MLP", StylesTest::stack, Map.of(
-                    "0", new SequenceParallel(0, Placement.invariant(), true),
-                    "1.up_proj", COLUMN.withInput(Placement.shard(0)),
-                    "1.down_proj", ROW.withOutput(Placement.shard(0)).withLocalOutput(),
-                    "2", new SequenceParallel(0, Placement.shard(0), false),
-                    "3", new PrepareModuleInput(Placement.invariant(), Placement.invariant()))),
-            new Example("prepared input and output", StylesTest::mlp, Map.of(
-                    "", new PrepareModuleInput(Placement.invariant(), Placement.shard(0))
-                            .and(new PrepareModuleOutput(Placement.shard(0), Placement.invariant())))),
-            new Example("prepared local input and output", StylesTest::stack, Map.of(
-                    "4", new PrepareModuleInput(Placement.invariant(), Placement.shard(0), true)
-                            .and(new PrepareModuleOutput(Placement.shard(0), Placement.invariant(), true)))));
+            new Example(
+                    "swiglu with bias",
+                    StylesTest::swigluWithBias,
+                    Map.of("gate_proj", COLUMN, "up_proj", COLUMN, "down_proj", ROW)),
+            new Example(
+                    "units",
+                    StylesTest::swigluWithBias,
+                    Map.of(
+                            "gate_proj",
+                            COLUMN.withUnit(2),
+                            "up_proj",
+                            COLUMN.withUnit(2),
+                            "down_proj",
+                            ROW.withUnit(2))),
+            new Example(
+                    "plain between the halves",
+                    StylesTest::mlp,
+                    Map.of("up_proj", COLUMN.withLocalOutput(), "down_proj", ROW)),
+            new Example(
+                    "plain out of the halves",
+                    StylesTest::mlp,
+                    Map.of("up_proj", COLUMN, "down_proj", ROW.withLocalOutput())),
+            new Example(
+                    "column gathered and plain",
+                    StylesTest::mlp,
+                    Map.of("up_proj", COLUMN.withOutput(Placement.invariant()).withLocalOutput())),
+            new Example(
+                    "sequence",
+                    StylesTest::stack,
+                    Map.of(
+                            "0",
+                            new SequenceParallel(0),
+                            "1.up_proj",
+                            COLUMN,
+                            "1.down_proj",
+                            ROW.withOutput(Placement.shard(0)),
+                            "2",
+                            new SequenceParallel(-2),
+                            "3.gate_proj",
+                            COLUMN,
+                            "3.up_proj",
+                            COLUMN,
+                            "3.down_proj",
+                            ROW.withOutput(Placement.shard(0)))),
+            new Example(
+                    "sequence, plain between norm and MLP",
+                    StylesTest::stack,
+                    Map.of(
+                            "0", new SequenceParallel(0, Placement.invariant(), true),
+                            "1.up_proj", COLUMN.withInput(Placement.shard(0)),
+                            "1.down_proj", ROW.withOutput(Placement.shard(0)).withLocalOutput(),
+                            "2", new SequenceParallel(0, Placement.shard(0), false),
+                            "3", new PrepareModuleInput(Placement.invariant(), Placement.invariant()))),
+            new Example(
+                    "prepared input and output",
+                    StylesTest::mlp,
+                    Map.of(
+                            "",
+                            new PrepareModuleInput(Placement.invariant(), Placement.shard(0))
+                                    .and(new PrepareModuleOutput(Placement.shard(0), Placement.invariant())))),
+            new Example(
+                    "prepared local input and output",
+                    StylesTest::stack,
+                    Map.of(
+                            "4",
+                            new PrepareModuleInput(Placement.invariant(), Placement.shard(0), true)
+                                    .and(new PrepareModuleOutput(Placement.shard(0), Placement.invariant(), true)))));
 
     static Stream<Arguments> examples() {
         return Stream.of(1, 2, 3, 4).flatMap(t -> EXAMPLES.stream().map(e -> Arguments.of(t, e)));
@@ -146,8 +193,7 @@ class StylesTest {
                 Arguments.of(COLUMN.withLocalOutput(), "plain [3, 4]"),
                 Arguments.of(COLUMN.withOutput(Placement.invariant()).withLocalOutput(), "plain [3, 8]"),
                 Arguments.of(ROW.withInput(Placement.invariant()), "[tp: Invariant]"),
-                Arguments.of(
-                        ROW.withInput(Placement.invariant()).withOutput(Placement.replicate()), "[tp: Replicate]"),
+                Arguments.of(ROW.withInput(Placement.invariant()).withOutput(Placement.replicate()), "[tp: Replicate]"),
                 Arguments.of(ROW.withInput(Placement.invariant()).withOutput(Placement.shard(0)), "[tp: Shard(0)]"),
                 Arguments.of(ROW.withInput(Placement.invariant()).withLocalOutput(), "plain [3, 8]"),
                 Arguments.of(
@@ -167,8 +213,7 @@ class StylesTest {
         List<String> outputs = ThreadRanks.call(2, world -> {
             Linear layer = Parallelize.apply(new Linear(5, 8, false), DeviceMesh.of(world, "tp"), Map.of("", style));
             layer.materialize(world.backend(), DType.FLOAT32, 1);
-            Tensor y = layer.apply(
-                    Tensors.ones(world.backend(), DType.FLOAT32, INPUT));
+            Tensor y = layer.apply(Tensors.ones(world.backend(), DType.FLOAT32, INPUT));
             return y instanceof DTensor d ? d.layout().toString() : "plain " + y.shape();
         });
         boolean alike = outputs.get(0).equals(outputs.get(1));
@@ -203,7 +248,9 @@ class StylesTest {
     @Test
     void shouldNameOptionsThatAreNotTheUsualOnes() {
         assertThat(COLUMN).hasToString("ColwiseParallel");
-        assertThat(COLUMN.withInput(Placement.shard(0)).withOutput(Placement.invariant()).withUnit(64))
+        assertThat(COLUMN.withInput(Placement.shard(0))
+                        .withOutput(Placement.invariant())
+                        .withUnit(64))
                 .hasToString("ColwiseParallel(input Shard(0), output Invariant, unit 64)");
         assertThat(ROW.withOutput(Placement.shard(1)).withLocalOutput())
                 .hasToString("RowwiseParallel(output Shard(1), local output)");
@@ -217,8 +264,7 @@ class StylesTest {
         Parity.Outcome one = Parity.one(StylesTest::mlp, Shape.of(4, 5));
         ThreadRanks.run(2 * tp, world -> {
             DeviceMesh mesh = DeviceMesh.of(world, Map.entry("dp", 2), Map.entry("tp", tp));
-            Module mlp =
-                    Parallelize.apply(mlp(), mesh, "tp", Map.of("up_proj", COLUMN, "down_proj", ROW));
+            Module mlp = Parallelize.apply(mlp(), mesh, "tp", Map.of("up_proj", COLUMN, "down_proj", ROW));
             Parity.assertSame(
                     Parity.split(
                             mlp,

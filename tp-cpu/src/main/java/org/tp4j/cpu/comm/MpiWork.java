@@ -179,11 +179,15 @@ abstract class MpiWork implements Work {
         }
     }
 
-    /** Copies elements from one array to another unless they are the same. */
+    /**
+     * Copies elements from one array to another unless they are the same. Not by {@link NdArray#assign}, which would await an
+     * output that is pending on this very call.
+     */
     static void copy(NdArray from, long fromFirst, NdArray to, long toFirst, long n) {
         boolean same = from.storage() == to.storage() && from.offset() + fromFirst == to.offset() + toFirst;
         if (n > 0 && !same) {
-            to.window(toFirst, Shape.of(n)).assign(from.window(fromFirst, Shape.of(n)));
+            long[] one = {1};
+            to.backend().elementwise().copy(from, fromFirst, one, to, toFirst, one, new long[] {n});
         }
     }
 }

@@ -28,7 +28,7 @@ import org.tp4j.tensor.UnaryKernel;
  * <p>A norm that is infinite or NaN clips nothing: the gradients stay as they are on every rank, and the norm returned says
  * so. Whoever would rather have an error asks for it, and {@link Optimizer#stepIfFinite} passes over such steps.
  *
- * <p>Sums are accumulated in 64 bits as far as the backend's reduction does; 1e-6 relative to a plain sum.
+ * <p>A gradient's own sum is the backend's, in 64 bits or pairwise; all else is FLOAT64. In FLOAT32 expect 1e-6 of the norm.
  */
 public final class GradientClipping {
     /** PyTorch's constant, against a division by 0. */

@@ -2,6 +2,7 @@ package org.tp4j.optim;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
@@ -21,6 +22,7 @@ final class Slot {
     private final ParameterGroup group;
     private final Tensor tensor;
     private final int placements;
+    private final @Nullable Layout layout;
     private List<NdArray> state = List.of();
     private boolean hasState;
     private @Nullable NdArray master;
@@ -43,7 +45,7 @@ final class Slot {
         this.group = group;
         this.tensor = parameter.tensor();
         this.placements = parameter.placements();
-        Layout layout = parameter.layout();
+        this.layout = parameter.layout();
         for (int a = 0; layout != null && a < layout.mesh().axisCount(); a++) {
             Placement p = layout.placement(a);
             if (!(p instanceof Placement.Shard) && p != Placement.invariant()) {
@@ -69,7 +71,7 @@ final class Slot {
     }
 
     @Nullable Layout layout() {
-        return parameter.layout();
+        return layout;
     }
 
     /** Steps this parameter has taken. */
@@ -105,13 +107,13 @@ final class Slot {
      * @throws IllegalStateException if it has been placed or given new memory since
      */
     void checkUnmoved(String optimizer) {
-        if (parameter.placements() != placements) {
+        if (!Objects.equals(parameter.layout(), layout)) {
             throw new IllegalStateException("parameter '" + name + "' was placed on a mesh, as " + parameter.layout()
                     + ", after this " + optimizer + " was made, whose state no longer fits it; HINT: first"
                     + " Parallelize.apply(model, mesh, plan), then make the optimizer");
         }
-        if (!parameter.isMaterialized() || parameter.tensor() != tensor) {
-            throw new IllegalStateException("parameter '" + name + "' was given new values by materialize after this "
+        if (parameter.placements() != placements || parameter.tensor() != tensor) {
+            throw new IllegalStateException("parameter '" + name + "' was placed or materialized anew after this "
                     + optimizer + " was made, whose state no longer fits it; HINT: first model.materialize(backend,"
                     + " dtype, seed), then make the optimizer");
         }
@@ -143,7 +145,7 @@ final class Slot {
     /** What the next step is given. */
     ParameterUpdate next(double learningRate, double weightDecay) {
         refreshMaster();
-        NdArray gradient = java.util.Objects.requireNonNull(tensor.grad()).local();
+        NdArray gradient = Objects.requireNonNull(tensor.grad()).local();
         return new ParameterUpdate(tensor.local(), master, gradient, state, steps + 1, learningRate, weightDecay);
     }
 

@@ -82,7 +82,8 @@ class OptimizerRefusalTest {
         model.materialize(CPU, DType.FLOAT32, 2);
         assertThatThrownBy(optimizer::step)
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("was given new values by materialize after this SGD was made")
+                .hasMessageContaining(
+                        "parameter 'up_proj.weight' was placed or materialized anew after this SGD was made")
                 .hasMessageContaining("HINT: first model.materialize(backend, dtype, seed), then make the optimizer");
     }
 

@@ -1,0 +1,122 @@
+package org.tp4j.examples.mlp;
+
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.tp4j.comm.Launch;
+import org.tp4j.comm.LaunchEnvironment;
+import org.tp4j.comm.LaunchOptions;
+import org.tp4j.examples.cli.CommandLines;
+import org.tp4j.examples.cli.OutputFile;
+import org.tp4j.examples.cli.VersionProvider;
+import org.tp4j.tensor.Backends;
+import org.tp4j.tensor.TpException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command {@code scripts/run-mlp.sh}: a Megatron-style MLP trained on handwritten digits. What is trained is in
+ * {@link MlpTraining}.
+ *
+ * <pre>{@code
+ * one process    scripts/run-mlp.sh --ranks 1
+ * N threads      scripts/run-mlp.sh --ranks 4
+ * N processes    scripts/run-mlp.sh --ranks 4 --launcher mpi          or: mpirun -np 4 scripts/run-mlp.sh
+ * N nodes        mpirun -np 8 --hostfile hosts scripts/run-mlp.sh
+ * }</pre>
+ */
+@Command(
+        name = "run-mlp.sh",
+        sortOptions = false,
+        mixinStandardHelpOptions = true,
+        versionProvider = VersionProvider.class,
+        usageHelpAutoWidth = true,
+        description = {
+            "Trains a Megatron-style MLP on 1,797 handwritten digits, its wide layers split over the ranks.",
+            "The losses are the same for every number of ranks, up to rounding.",
+            ""
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  scripts/run-mlp.sh                                  2 ranks, threads of one JVM",
+            "  scripts/run-mlp.sh --ranks 4 --check                and compare with one rank",
+            "  scripts/run-mlp.sh --ranks 4 --launcher mpi         4 processes",
+            "  mpirun -np 4 scripts/run-mlp.sh                     the same",
+            "  mpirun -np 8 --hostfile hosts scripts/run-mlp.sh    on several machines",
+            "  scripts/run-mlp.sh --report mlp.html                with a page of curves and pictures",
+            "",
+            "Exit code: 0 trained (and the check passed), 1 failed, 2 wrong arguments."
+        })
+public final class MlpMain implements Callable<Integer> {
+    @Mixin
+    private MlpArguments arguments = new MlpArguments();
+
+    @Spec
+    private CommandSpec spec;
+
+    private final Optional<LaunchEnvironment> launched =
+            LaunchEnvironment.read(System.getenv()).filter(LaunchEnvironment::isMpi);
+
+    private MlpMain() {}
+
+    /** Runs the command. */
+    public static void main(String[] arguments) {
+        System.exit(run(arguments));
+    }
+
+    /** Runs the command and returns its exit code. */
+    static int run(String... arguments) {
+        MlpMain command = new MlpMain();
+        // What is wrong with the command line is wrong on every rank: the first one says so.
+        return CommandLines.run(command, command.speaks(), arguments);
+    }
+
+    private boolean speaks() {
+        return launched.isEmpty() || launched.get().rank() == 0;
+    }
+
+    @Override
+    public Integer call() {
+        MlpRun run = new MlpRun(
+                arguments.settings(Digits.load().train().size()),
+                arguments.check,
+                arguments.report == null ? null : outputFile("--report", arguments.report),
+                arguments.metrics == null ? null : outputFile("--metrics", arguments.metrics),
+                System.out,
+                System.err);
+        LaunchOptions options = arguments.launchOptions(launched);
+        checkDevice(options.deviceType());
+        AtomicBoolean passed = new AtomicBoolean(true);
+        try {
+            Launch.run(options, world -> {
+                if (!run.run(world)) {
+                    passed.set(false);
+                }
+            });
+        } catch (TpException | IllegalArgumentException | IllegalStateException e) {
+            return CommandLines.explain(e, spec.commandLine());
+        }
+        return passed.get() ? CommandLines.OK : CommandLines.FAILED;
+    }
+
+    private OutputFile outputFile(String option, java.nio.file.Path path) {
+        return speaks() ? OutputFile.check(option, path) : OutputFile.unchecked(path);
+    }
+
+    private static void checkDevice(String type) {
+        String problem = Backends.availability().get(type);
+        if (problem == null) {
+            throw new TpException("--device " + type
+                    + ": no module on the class path serves it; HINT: add the dependency" + " org.tp4j:tp-" + type);
+        }
+        if (!problem.isEmpty()) {
+            throw new TpException("--device " + type + " cannot be used here: " + problem
+                    + (problem.contains("HINT:")
+                            ? ""
+                            : "; HINT: scripts/doctor.sh says what is missing, --device cpu" + " works anywhere"));
+        }
+    }
+}

@@ -31,6 +31,9 @@ final class BackwardPass {
     /** What may still be arriving when the walk is over. */
     private final List<NdArray> arriving = new ArrayList<>();
 
+    /** Steps that expect a gradient. */
+    private final List<Node> seen = new ArrayList<>();
+
     private final ExecutionContext context = ExecutionContext.current();
 
     private BackwardPass() {}
@@ -49,6 +52,7 @@ final class BackwardPass {
         try {
             pass.walk(root, seed);
         } finally {
+            pass.seen.forEach(Node::forget); // also of what a failure has left undone
             pass.context.setModulePath(path);
             pass.context.setGradientsRecorded(recorded);
         }
@@ -68,23 +72,21 @@ final class BackwardPass {
             execute(node);
         }
         for (NdArray array : arriving) {
-            array.await();
+            if (!array.storage().isReleased()) { // else a later gradient has replaced it
+                array.await();
+            }
         }
     }
 
     /** Counts how many gradients each step has to wait for. */
-    private static void discover(Node start) {
+    private void discover(Node start) {
         ArrayDeque<Node> open = new ArrayDeque<>();
-        List<Node> seen = new ArrayList<>();
         start.expect(new Arrivals());
         open.add(start);
         seen.add(start);
         while (!open.isEmpty()) {
             Node node = open.poll();
             if (node.isSpent()) {
-                for (Node other : seen) {
-                    other.forget();
-                }
                 throw new IllegalStateException("backward has run through " + node.name()
                         + (node.modulePath().isEmpty() ? "" : " in " + node.modulePath())
                         + " before, and what it kept is gone; HINT: compute the loss again, or add losses up first");
@@ -128,6 +130,10 @@ final class BackwardPass {
         Node.@Nullable Edge[] edges = from.edges();
         for (int i = 0; i < edges.length; i++) {
             if (edges[i] == edge) {
+                if (source.given.get(i)) {
+                    throw new IllegalStateException("backward of " + from.name() + " gives operand " + i
+                            + " two gradients; HINT: add them up and give the sum");
+                }
                 source.given.set(i);
             }
         }

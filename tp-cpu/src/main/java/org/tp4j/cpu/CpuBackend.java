@@ -41,7 +41,7 @@ public final class CpuBackend implements Backend {
     private final GemmKernels gemm;
     private final NormKernels norm;
     private final LossKernels loss;
-    private final RandomKernels random = new CpuRandom();
+    private final RandomKernels random;
     private final OptimizerKernels optimizer;
 
     CpuBackend(ArrayPool pool, Blas blas, FloatKernels floats) {
@@ -53,6 +53,7 @@ public final class CpuBackend implements Backend {
         this.gemm = new CpuGemm(blas, floats, pool);
         this.norm = new CpuNorm(floats, pool);
         this.loss = new CpuLoss(floats, pool);
+        this.random = new CpuRandom(floats, pool);
         this.optimizer = new CpuOptimizer(floats, pool);
     }
 

@@ -11,7 +11,8 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.UnaryKernel;
 
 /**
- * Elementwise kernels by {@link FloatKernels} for 32- and 16-bit floats; the other types go through the reference.
+ * Elementwise kernels by {@link FloatKernels} for 32- and 16-bit floats, by {@link DoubleElementwise} for 64-bit ones; the
+ * other types go through the reference.
  *
  * <p>A broadcast operand that stays at one element over a {@linkplain Runs run} is first repeated over a piece of
  * scratch, so that every loop has only the form out[i] = f(a[i], b[i]).
@@ -48,6 +49,8 @@ final class CpuElementwise implements ElementwiseKernels {
                 to.write(i, length, scratch);
             }
             pool.giveFloats(scratch);
+        } else if (x.dtype() == DType.FLOAT64) {
+            DoubleElementwise.unary(kernel, x, out, a, b);
         } else {
             reference.unary(kernel, x, out, a, b);
         }
@@ -55,6 +58,10 @@ final class CpuElementwise implements ElementwiseKernels {
 
     @Override
     public void binary(BinaryKernel kernel, NdArray a, NdArray b, NdArray out) {
+        if (a.dtype() == DType.FLOAT64 && !kernel.givesBool()) {
+            DoubleElementwise.binary(kernel, a, b, out);
+            return;
+        }
         if (!FloatView.suits(a.dtype()) || kernel.givesBool() && !isPlainComparison(a, b, out)) {
             reference.binary(kernel, a, b, out);
             return;
@@ -111,6 +118,13 @@ final class CpuElementwise implements ElementwiseKernels {
         FloatView to = new FloatView(floats, out);
         float[] scratch = pool.takeFloats(PIECE);
         float[] other = pool.takeFloats(PIECE);
+        boolean aWhole = a.elements() == out.elements();
+        if (aWhole && isRow(b.shape(), out.shape())) {
+            rows(kernel, left, right, (int) b.elements(), to, (int) out.elements(), scratch, other);
+            pool.giveFloats(other);
+            pool.giveFloats(scratch);
+            return;
+        }
         for (Runs runs = Runs.of(out.shape(), a.shape(), b.shape()); runs.more(); runs.next()) {
             run(
                     kernel,
@@ -128,6 +142,51 @@ final class CpuElementwise implements ElementwiseKernels {
         }
         pool.giveFloats(other);
         pool.giveFloats(scratch);
+    }
+
+    /** Whether an operand consists of the output's last dimensions, at most a piece of them, as a bias does. */
+    private static boolean isRow(Shape operand, Shape out) {
+        if (operand.elements() > PIECE || operand.dims() > out.dims()) {
+            return false;
+        }
+        long n = 1;
+        for (int d = -1; n < operand.elements(); d--) {
+            if (operand.size(d) != out.size(d)) {
+                return false;
+            }
+            n *= operand.size(d);
+        }
+        return n > 1;
+    }
+
+    /** out = kernel(a, b) with rows of n numbers b: short rows are repeated, so that a piece holds many. */
+    private void rows(
+            BinaryKernel kernel,
+            FloatView a,
+            FloatView b,
+            int n,
+            FloatView out,
+            int total,
+            float[] scratch,
+            float[] other) {
+        int piece = PIECE - PIECE % n;
+        float[] row = b.read(0, n, other);
+        int rowAt = b.at(0);
+        if (b.isDirect() && piece > n) {
+            System.arraycopy(row, rowAt, other, 0, n);
+            row = other;
+            rowAt = 0;
+        }
+        int filled = Math.min(piece, total);
+        for (int done = n; done < filled; done *= 2) {
+            System.arraycopy(other, 0, other, done, Math.min(done, filled - done));
+        }
+        for (int i = 0; i < total; i += piece) {
+            int length = Math.min(piece, total - i);
+            float[] target = out.target(scratch);
+            floats.binary(kernel, a.read(i, length, scratch), a.at(i), row, rowAt, target, out.at(i), length);
+            out.write(i, length, target);
+        }
     }
 
     /** One run; scratch is used for what is widened or repeated. */
@@ -270,6 +329,8 @@ final class CpuElementwise implements ElementwiseKernels {
             }
             pool.giveFloats(sum);
             pool.giveFloats(term);
+        } else if (x.dtype() == DType.FLOAT64) {
+            DoubleElementwise.addScaled(alpha, x, y);
         } else {
             reference.addScaled(alpha, x, y);
         }

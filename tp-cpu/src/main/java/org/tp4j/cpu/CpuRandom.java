@@ -1,6 +1,6 @@
 package org.tp4j.cpu;
 
-import org.tp4j.cpu.internal.Philox;
+import org.tp4j.cpu.internal.FloatKernels;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.RandomKernels;
@@ -13,7 +13,14 @@ final class CpuRandom implements RandomKernels {
 
     private static final double UNIT = 0x1p-24;
 
+    private final FloatKernels loops;
+    private final ArrayPool pool;
     private final ThreadLocal<int[]> words = ThreadLocal.withInitial(() -> new int[PIECE + 8]);
+
+    CpuRandom(FloatKernels loops, ArrayPool pool) {
+        this.loops = loops;
+        this.pool = pool;
+    }
 
     /** What is done with the numbers of n elements, from {@code at} in the array; their words begin at words[from]. */
     private interface Sink {
@@ -63,20 +70,18 @@ final class CpuRandom implements RandomKernels {
     public void dropout(NdArray x, double p, long seed, long stream, Region region, NdArray out) {
         // u 2^-24 >= p for an integer u means u >= p 2^24 rounded up; the product with a power of two is exact
         int threshold = (int) Math.ceil(p * 0x1p24);
-        if (x.dtype() == DType.FLOAT32) {
-            float[] source = floatsOrEmpty(x);
-            float[] target = floatsOrEmpty(out);
-            int fromBase = (int) x.offset();
-            int toBase = (int) out.offset();
+        if (FloatView.suits(x.dtype())) {
+            FloatView source = new FloatView(loops, x);
+            FloatView to = new FloatView(loops, out);
             float scale = (float) (1 / (1 - p));
+            float[] scratch = pool.takeFloats(PIECE);
             draw(seed, stream, region, (at, bits, from, n) -> {
-                for (int i = 0; i < n; i++) {
-                    // without a branch, which would be guessed wrong half of the time: keep is all ones or all zeros
-                    int keep = ~((bits[from + i] >>> 8) - threshold >> 31);
-                    int scaled = Float.floatToRawIntBits(source[fromBase + at + i] * scale);
-                    target[toBase + at + i] = Float.intBitsToFloat(scaled & keep);
-                }
+                float[] target = to.target(scratch);
+                float[] piece = source.read(at, n, scratch);
+                loops.keep(bits, from, threshold, scale, piece, source.at(at), target, to.at(at), n);
+                to.write(at, n, target);
             });
+            pool.giveFloats(scratch);
         } else {
             Cells source = Cells.of(x);
             Cells target = Cells.of(out);
@@ -130,7 +135,7 @@ final class CpuRandom implements RandomKernels {
         while (done < n) {
             int lane = (int) (index + done & 3);
             int length = (int) Math.min(PIECE - lane, n - done);
-            Philox.fill(seed, index + done >>> 2, stream, buffer, lane + length + 3 >>> 2);
+            loops.philox(seed, index + done >>> 2, stream, buffer, lane + length + 3 >>> 2);
             sink.accept(at + (int) done, buffer, lane, length);
             done += length;
         }

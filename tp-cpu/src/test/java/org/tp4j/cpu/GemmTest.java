@@ -7,9 +7,16 @@ import static org.tp4j.cpu.TestArrays.filled;
 import static org.tp4j.cpu.TestArrays.random;
 
 import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tp4j.cpu.internal.ScalarFloatKernels;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.GemmKernels;
 import org.tp4j.tensor.NdArray;
@@ -20,12 +27,30 @@ class GemmTest {
     /** Rounding of sums of up to 70 products of numbers around 2, in units of the type's epsilon. */
     private static final double EPSILONS = 256;
 
-    private final GemmKernels gemm = CpuBackend.get().gemm();
     private final GemmKernels reference = new ReferenceGemm();
 
+    private static GemmKernels gemm(Blas blas) {
+        return new CpuGemm(blas, new ScalarFloatKernels(), TestArrays.poisonedPool());
+    }
+
+    static Stream<Blas> libraries() {
+        return Stream.of(NetlibBlas.load(), NetlibBlas.java());
+    }
+
+    static Stream<Arguments> librariesAndTypes() {
+        return libraries()
+                .flatMap(blas -> Stream.of(DType.FLOAT32, DType.FLOAT64, DType.BFLOAT16, DType.FLOAT16)
+                        .map(dtype -> Arguments.of(blas, dtype)));
+    }
+
+    static Stream<Arguments> librariesAndSharing() {
+        return libraries().flatMap(blas -> Stream.of(Arguments.of(blas, false), Arguments.of(blas, true)));
+    }
+
     @ParameterizedTest
-    @EnumSource(names = {"FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16"})
-    void shouldMultiplyAsDefinedForAllTransposesOffsetsAndFactors(DType dtype) {
+    @MethodSource("librariesAndTypes")
+    void shouldMultiplyAsDefinedForAllTransposesOffsetsAndFactors(Blas blas, DType dtype) {
+        GemmKernels gemm = gemm(blas);
         Random random = new Random(1);
         int[][] sizes = {{1, 1, 1}, {2, 3, 4}, {7, 5, 3}, {17, 33, 70}, {64, 1, 9}, {1, 64, 9}, {5, 6, 1}, {31, 32, 33}
         };
@@ -49,8 +74,9 @@ class GemmTest {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void shouldMultiplyBatchesWithAndWithoutSharedOperands(boolean sharedB) {
+    @MethodSource("librariesAndSharing")
+    void shouldMultiplyBatchesWithAndWithoutSharedOperands(Blas blas, boolean sharedB) {
+        GemmKernels gemm = gemm(blas);
         Random random = new Random(2);
         for (DType dtype : new DType[] {DType.FLOAT32, DType.FLOAT64, DType.BFLOAT16}) {
             for (int bits = 0; bits < 4; bits++) {
@@ -69,8 +95,9 @@ class GemmTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16"})
-    void shouldNotReadTheResultWithoutBeta(DType dtype) {
+    @MethodSource("librariesAndTypes")
+    void shouldNotReadTheResultWithoutBeta(Blas blas, DType dtype) {
+        GemmKernels gemm = gemm(blas);
         NdArray a = filled(dtype, Shape.of(9, 9), 2);
         NdArray c = filled(dtype, Shape.of(9, 9), Double.NaN);
         gemm.gemm(false, false, 9, 9, 9, 1, a, 0, a, 0, 0, c, 0, 1);
@@ -78,8 +105,9 @@ class GemmTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16"})
-    void shouldScaleTheResultWhenNothingIsContracted(DType dtype) {
+    @MethodSource("librariesAndTypes")
+    void shouldScaleTheResultWhenNothingIsContracted(Blas blas, DType dtype) {
+        GemmKernels gemm = gemm(blas);
         NdArray a = filled(dtype, Shape.of(2, 0), 0);
         NdArray b = filled(dtype, Shape.of(0, 3), 0);
         NdArray c = filled(dtype, Shape.of(2, 3), 4);
@@ -93,6 +121,7 @@ class GemmTest {
     @ParameterizedTest
     @EnumSource(names = {"BFLOAT16", "FLOAT16"})
     void shouldAddHalvesUpInFloats(DType dtype) {
+        GemmKernels gemm = CpuBackend.get().gemm();
         NdArray a = random(dtype, new Random(3), 0, Shape.of(8, 16));
         NdArray b = random(dtype, new Random(4), 0, Shape.of(8, 4));
         NdArray c = filled(DType.FLOAT32, Shape.of(16, 4), 1);
@@ -102,9 +131,18 @@ class GemmTest {
         assertClose(c, expected, EPSILONS);
     }
 
+    @Test
+    @EnabledOnOs(
+            value = OS.LINUX,
+            architectures = {"amd64", "aarch64"})
+    void shouldFindOpenBlasWhereItsNativesAre() {
+        assertThat(CpuBackend.get().blasDescription()).startsWith("OpenBLAS");
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2})
     void shouldDoNothingForEmptyMatrices(int which) {
+        GemmKernels gemm = CpuBackend.get().gemm();
         NdArray a = filled(DType.FLOAT32, Shape.of(0), 0);
         NdArray c = filled(DType.FLOAT32, Shape.of(3), 7);
         gemm.gemm(false, false, which == 0 ? 0 : 1, which == 1 ? 0 : 1, 0, 1, a, 0, a, 0, 0, c, 0, which == 2 ? 0 : 1);

@@ -166,6 +166,24 @@ class VectorTest {
     }
 
     @Test
+    void shouldDrawTheSameWords() {
+        for (int blocks : new int[] {0, 1, 15, 16, 17, 100, 257}) {
+            for (long counter : new long[] {0, 5, (1L << 32) - 3, -20, Long.MAX_VALUE - 9}) {
+                int[] got = new int[4 * blocks];
+                int[] expected = new int[4 * blocks];
+                vector.philox(0x9e3779b97f4a7c15L, counter, 0xfedcba9876543210L, got, blocks);
+                scalar.philox(0x9e3779b97f4a7c15L, counter, 0xfedcba9876543210L, expected, blocks);
+                assertThat(got).isEqualTo(expected);
+            }
+        }
+        int[] words = random.ints(LENGTH).toArray();
+        float[] x = numbers();
+        for (int threshold : new int[] {0, 1, 1 << 23, (1 << 24) - 1, 1 << 24}) {
+            check("keep", (k, n, out, other) -> k.keep(words, 5, threshold, 1.25f, x, 3, out, 2, n));
+        }
+    }
+
+    @Test
     void shouldTakeOverFromTheScalarLoopsUnnoticed() throws InterruptedException {
         FloatKernels loops = VectorFloatKernels.warmedUpInTheBackground();
         float[] x = numbers();

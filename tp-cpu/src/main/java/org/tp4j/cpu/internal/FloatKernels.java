@@ -81,6 +81,12 @@ public interface FloatKernels {
     /** out = e^(x - shift), returning its sum. */
     double expSum(float[] x, int xAt, float shift, float[] out, int outAt, int n);
 
+    /** The words of consecutive Philox counters, see {@link Philox#fill}. */
+    void philox(long key, long counterLow, long counterHigh, int[] out, int blocks);
+
+    /** out = x · scale where the upper 24 bits of the element's word are at least {@code threshold}, else 0. */
+    void keep(int[] words, int wordAt, int threshold, float scale, float[] x, int xAt, float[] out, int outAt, int n);
+
     /** Floats of bfloat16. */
     void widenBfloat16(short[] from, int fromAt, float[] to, int toAt, int n);
 

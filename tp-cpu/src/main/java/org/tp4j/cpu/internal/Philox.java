@@ -5,10 +5,14 @@ package org.tp4j.cpu.internal;
  * turn a 128-bit counter and a 64-bit key into 128 random bits.
  */
 public final class Philox {
-    private static final long M0 = 0xD2511F53L;
-    private static final long M1 = 0xCD9E8D57L;
-    private static final int W0 = 0x9E3779B9;
-    private static final int W1 = 0xBB67AE85;
+    /** Multipliers of the rounds. */
+    public static final long M0 = 0xD2511F53L;
+
+    public static final long M1 = 0xCD9E8D57L;
+    /** What the key's words grow by each round. */
+    public static final int W0 = 0x9E3779B9;
+
+    public static final int W1 = 0xBB67AE85;
     private static final long LOW = 0xffffffffL;
 
     private Philox() {}

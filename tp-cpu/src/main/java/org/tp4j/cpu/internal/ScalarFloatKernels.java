@@ -255,6 +255,22 @@ public class ScalarFloatKernels implements FloatKernels {
     }
 
     @Override
+    public void philox(long key, long counterLow, long counterHigh, int[] out, int blocks) {
+        Philox.fill(key, counterLow, counterHigh, out, blocks);
+    }
+
+    @Override
+    public void keep(
+            int[] words, int wordAt, int threshold, float scale, float[] x, int xAt, float[] out, int outAt, int n) {
+        for (int i = 0; i < n; i++) {
+            // without a branch, which would be guessed wrong half of the time: kept is all ones or all zeros
+            int kept = ~((words[wordAt + i] >>> 8) - threshold >> 31);
+            int scaled = Float.floatToRawIntBits(x[xAt + i] * scale);
+            out[outAt + i] = Float.intBitsToFloat(scaled & kept);
+        }
+    }
+
+    @Override
     public void widenBfloat16(short[] from, int fromAt, float[] to, int toAt, int n) {
         for (int i = 0; i < n; i++) {
             to[toAt + i] = Halves.bfloat16ToFloat(from[fromAt + i]);

@@ -7,6 +7,7 @@ import java.util.Optional;
 import jdk.incubator.vector.IntVector;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.cpu.internal.AdamStep;
+import org.tp4j.cpu.internal.Philox;
 import org.tp4j.cpu.internal.ScalarFloatKernels;
 import org.tp4j.cpu.internal.Sums;
 import org.tp4j.tensor.Activation;
@@ -42,7 +43,9 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
     private static final int NARROW_BFLOAT16 = ADD_SCALED + 12;
     private static final int WIDEN_FLOAT16 = ADD_SCALED + 13;
     private static final int NARROW_FLOAT16 = ADD_SCALED + 14;
-    private static final int LOOPS = ADD_SCALED + 15;
+    private static final int PHILOX = ADD_SCALED + 15;
+    private static final int KEEP = ADD_SCALED + 16;
+    private static final int LOOPS = ADD_SCALED + 17;
 
     private final ThreadLocal<float[]> scratch = ThreadLocal.withInitial(() -> new float[2 * PIECE]);
     private final Readiness readiness;
@@ -128,6 +131,9 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
         loops[NARROW_BFLOAT16] = () -> vectors.narrowBfloat16(x, 0, halves, 0, n);
         loops[WIDEN_FLOAT16] = () -> vectors.widenFloat16(halves, 0, z, 0, n);
         loops[NARROW_FLOAT16] = () -> vectors.narrowFloat16(x, 0, halves, 0, n);
+        int[] words = new int[4 * n];
+        loops[PHILOX] = () -> vectors.philox(1, 2, 3, words, 64);
+        loops[KEEP] = () -> vectors.keep(words, 0, 1, 1, x, 0, z, 0, n);
         return Optional.of(loops);
     }
 
@@ -368,6 +374,28 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
         }
         exp(x, xAt, shift, out, outAt, whole, n, columns);
         return Sums.total(columns);
+    }
+
+    @Override
+    public void philox(long key, long counterLow, long counterHigh, int[] out, int blocks) {
+        int whole = blocks * 4 >= SMALL && readiness.isReady(PHILOX, 4 * blocks) ? blocks & -VectorRandom.COUNTERS : 0;
+        if (whole > 0) {
+            VectorRandom.philox(key, counterLow, counterHigh, out, whole);
+        }
+        for (int i = whole; i < blocks; i++) {
+            Philox.block(key, counterLow + i, counterHigh, out, 4 * i);
+        }
+    }
+
+    @Override
+    public void keep(
+            int[] words, int wordAt, int threshold, float scale, float[] x, int xAt, float[] out, int outAt, int n) {
+        int whole = whole(KEEP, n);
+        if (whole > 0) {
+            VectorRandom.keep(words, wordAt, threshold, scale, x, xAt, out, outAt, whole);
+        }
+        int rest = n - whole;
+        super.keep(words, wordAt + whole, threshold, scale, x, xAt + whole, out, outAt + whole, rest);
     }
 
     @Override

@@ -66,14 +66,24 @@ public final class Cases {
 
     /** All numbers of a nested list, row-major. */
     public double[] doubles(String path) {
+        return doubles(at(path));
+    }
+
+    /** All numbers of a nested list, row-major. */
+    public static double[] doubles(JsonNode list) {
         List<Double> numbers = new ArrayList<>();
-        collect(at(path), numbers);
+        collect(list, numbers);
         return numbers.stream().mapToDouble(Double::doubleValue).toArray();
     }
 
     /** All integers of a nested list, row-major. */
     public long[] longs(String path) {
-        double[] all = doubles(path);
+        return longs(at(path));
+    }
+
+    /** All integers of a nested list, row-major. */
+    public static long[] longs(JsonNode list) {
+        double[] all = doubles(list);
         long[] result = new long[all.length];
         for (int i = 0; i < all.length; i++) {
             result[i] = (long) all[i];

@@ -97,7 +97,7 @@ public final class Heartbeat implements AutoCloseable {
             String[] lines = new String(beat.value(), StandardCharsets.UTF_8).split("\n", -1);
             if (beat.ageMs() > SILENT_BEATS * periodMs) {
                 behind.add(String.format(
-                        Locale.ROOT, "rank %d is silent since %.1f s: %s", peer, beat.ageMs() * 1e-3, lines[0]));
+                        Locale.ROOT, "rank %d has been silent for %.1f s: %s", peer, beat.ageMs() * 1e-3, lines[0]));
             } else if (!hasCome(lines, record)) {
                 behind.add("rank " + peer + " is elsewhere: " + lines[0]);
             }

@@ -65,7 +65,8 @@ final class MpiProcess implements AutoCloseable {
         }
         long comm = MpiNative.split(MpiNative.world(), 0, rank);
         // Crowded until it is known who shares this machine: that is only slower.
-        MpiGroup meeting = new MpiGroup(new MpiJob(options, recorder, true), comm, "start", rank, ranks);
+        MpiGroup meeting =
+                new MpiGroup(new MpiJob(options, new FlightRecorder(rank), true), comm, "start", rank, ranks);
         List<String> hosts = share(meeting, hostName());
         String mine = hosts.get(rank);
         this.localRank =

@@ -1,0 +1,63 @@
+package org.tp4j.tests.comm;
+
+import java.util.Locale;
+import org.tp4j.comm.Launch;
+import org.tp4j.comm.LaunchOptions;
+import org.tp4j.comm.ReduceOp;
+import org.tp4j.comm.World;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.Shape;
+
+/** Ranks that add up their numbers in a loop, until one of them fails in the way that was asked for. */
+public final class FailureMain {
+    private static final int FATAL_CALL = 3;
+
+    private FailureMain() {}
+
+    /**
+     * Runs it.
+     *
+     * @param args how to fail, {@code throw}, {@code kill}, {@code stop}, {@code exit}, {@code late} or {@code disagree};
+     *     and the rank that does
+     */
+    public static void main(String[] args) {
+        String how = args[0].toLowerCase(Locale.ROOT);
+        int victim = Integer.parseInt(args[1]);
+        Launch.run(LaunchOptions.defaults(), world -> {
+            for (int call = 1; call <= 10; call++) {
+                if (call == FATAL_CALL && world.rank() == victim) {
+                    fail(world, how);
+                }
+                NdArray array = NdArray.full(world.backend(), DType.FLOAT32, Shape.of(1), world.rank() + 1.0);
+                world.group().allReduce(array, array, ReduceOp.SUM).await();
+                System.out.println("result " + call + ": " + Values.read(array)[0]);
+            }
+        });
+    }
+
+    private static void fail(World world, String how) throws Exception {
+        switch (how) {
+            case "throw" -> throw new IllegalStateException("boom");
+            case "kill" -> signal("KILL");
+            case "stop" -> {
+                Thread.sleep(1000); // long enough for a heartbeat to say how far it came
+                signal("STOP");
+            }
+            case "exit" -> System.exit(0);
+            case "late" -> Thread.sleep(60_000);
+            case "disagree" -> {
+                NdArray array = NdArray.full(world.backend(), DType.FLOAT32, Shape.of(2), 1);
+                world.group().allReduce(array, array, ReduceOp.SUM).await();
+                System.out.println("a result for a call that nobody else made");
+            }
+            default -> throw new IllegalArgumentException(how);
+        }
+    }
+
+    private static void signal(String name) throws Exception {
+        String self = String.valueOf(ProcessHandle.current().pid());
+        new ProcessBuilder("kill", "-" + name, self).inheritIO().start().waitFor();
+        Thread.sleep(60_000); // a stopped process goes on here if it is continued
+    }
+}

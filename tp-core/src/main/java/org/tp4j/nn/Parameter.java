@@ -145,7 +145,7 @@ public final class Parameter {
         NdArray mine = tensor().local();
         Tensor source = values.detach().cast(mine.dtype());
         Layout at = layout;
-        if (source instanceof DTensor d && d.layout().equals(at)) {
+        if (at != null && source instanceof DTensor d && at.equals(d.layout())) {
             mine.assign(d.local());
             return;
         }

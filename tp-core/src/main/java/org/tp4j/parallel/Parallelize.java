@@ -1,6 +1,7 @@
 package org.tp4j.parallel;
 
 import java.util.Map;
+import java.util.function.Supplier;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Module;
 
@@ -35,6 +36,20 @@ public final class Parallelize {
     public static <M extends Module> M apply(
             M model, DeviceMesh mesh, String axis, Map<String, ? extends ParallelStyle> plan) {
         return apply(model, new MeshAxis(mesh, axis), plan);
+    }
+
+    /**
+     * What a plan makes of a model, before anything is allocated or started: parameters and their shards, activations,
+     * collectives and totals.
+     *
+     * @param model makes the model, which is used up
+     * @param plan as for {@link #apply(Module, DeviceMesh, Map)}
+     * @param run the mesh and the input to pretend
+     * @throws PlanException if the plan does not fit
+     */
+    public static PlanTable describe(
+            Supplier<? extends Module> model, Map<String, ? extends ParallelStyle> plan, DryRun run) {
+        return run.describe(model, plan);
     }
 
     private static <M extends Module> M apply(M model, MeshAxis axis, Map<String, ? extends ParallelStyle> plan) {

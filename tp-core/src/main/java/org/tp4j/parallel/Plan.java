@@ -114,15 +114,18 @@ final class Plan {
             module.ownParameters().forEach((name, parameter) -> {
                 String full = path.isEmpty() ? name : path + "." + name;
                 first.putIfAbsent(parameter, full);
-                place(parameter, full, Objects.requireNonNull(first.get(parameter)), wished.get(name));
+                place(
+                        parameter,
+                        full,
+                        Objects.requireNonNull(first.get(parameter)),
+                        wished.getOrDefault(name, Placement.invariant()));
             });
         });
         placements.forEach(
                 (parameter, placement) -> settle(parameter, Objects.requireNonNull(first.get(parameter)), placement));
     }
 
-    private void place(Parameter parameter, String name, String firstName, Placement wished) {
-        Placement wanted = wished == null ? Placement.invariant() : wished;
+    private void place(Parameter parameter, String name, String firstName, Placement wanted) {
         Placement other = placements.putIfAbsent(parameter, wanted);
         if (other != null && !other.equals(wanted)) {
             problems.add("parameter '" + firstName + "' is shared with '" + name

@@ -19,7 +19,6 @@ import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.GatedMlp;
-import org.tp4j.nn.Gradients;
 import org.tp4j.nn.LayerNorm;
 import org.tp4j.nn.Mlp;
 import org.tp4j.nn.Module;
@@ -43,43 +42,22 @@ class CommunicationTest {
     private static final ColwiseParallel COLUMN = new ColwiseParallel();
     private static final RowwiseParallel ROW = new RowwiseParallel();
 
-    /** Calls of the three parts of a step. */
-    private record Calls(
-            List<CommunicationLog.Entry> forward,
-            List<CommunicationLog.Entry> backward,
-            List<CommunicationLog.Entry> sums) {}
-
-    private static Calls record(
+    private static Recorded record(
             World world,
             Supplier<? extends Module> made,
             Map<String, ? extends ParallelStyle> plan,
             Function<DeviceMesh, Tensor> input) {
-        CommunicationLog log = new CommunicationLog();
-        DeviceMesh mesh = DeviceMesh.of(
-                new RecordingGroup(world.group(), log), world.backend(), List.of(Map.entry("tp", world.size())));
-        Module model = Parallelize.apply(made.get(), mesh, plan);
-        model.materialize(world.backend(), DType.FLOAT32, 1);
-        model.apply(input.apply(mesh));
-        Tensor x = input.apply(mesh);
-        log.clear();
-        Tensor y = model.apply(x);
-        List<CommunicationLog.Entry> forward = log.entries();
-        log.clear();
-        y.sum().backward();
-        List<CommunicationLog.Entry> backward = log.entries();
-        log.clear();
-        Gradients.finish(model.parameters().values());
-        return new Calls(forward, backward, log.entries());
+        return Recorded.run(world, made.get(), plan, input, List.of(Map.entry("tp", world.size())));
     }
 
-    private static Calls record(
+    private static Recorded record(
             int ranks, Supplier<? extends Module> model, Map<String, ? extends ParallelStyle> plan) {
         return record(ranks, model, plan, true);
     }
 
-    private static Calls record(
+    private static Recorded record(
             int ranks, Supplier<? extends Module> model, Map<String, ? extends ParallelStyle> plan, boolean gradient) {
-        List<Calls> all = ThreadRanks.call(
+        List<Recorded> all = ThreadRanks.call(
                 ranks,
                 world -> record(
                         world,
@@ -100,45 +78,45 @@ class CommunicationTest {
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 4})
     void shouldAllReduceOnceForwardAndOnceBackwardInAnMlp(int ranks) {
-        Calls calls =
+        Recorded calls =
                 record(ranks, () -> new Mlp(D, FF, Activation.GELU, true), Map.of("up_proj", COLUMN, "down_proj", ROW));
-        assertThat(text(calls.forward)).containsExactly("allReduce " + N * D + " in down_proj");
-        assertThat(text(calls.backward)).containsExactly("allReduce " + N * D + " in up_proj");
-        assertThat(calls.sums).isEmpty();
-        assertThat(calls.forward.get(0).group()).isEqualTo("tp");
-        assertThat(calls.forward.get(0).dtype()).isEqualTo(DType.FLOAT32);
+        assertThat(text(calls.forward())).containsExactly("allReduce " + N * D + " in down_proj");
+        assertThat(text(calls.backward())).containsExactly("allReduce " + N * D + " in up_proj");
+        assertThat(calls.sums()).isEmpty();
+        assertThat(calls.forward().get(0).group()).isEqualTo("tp");
+        assertThat(calls.forward().get(0).dtype()).isEqualTo(DType.FLOAT32);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 4})
     void shouldShareOneAllReduceBetweenGateAndUp(int ranks) {
-        Calls calls = record(
+        Recorded calls = record(
                 ranks,
                 () -> new GatedMlp(D, FF, Activation.SILU, false),
                 Map.of("gate_proj", COLUMN, "up_proj", COLUMN, "down_proj", ROW));
-        assertThat(text(calls.forward)).containsExactly("allReduce " + N * D + " in down_proj");
-        assertThat(text(calls.backward)).containsExactly("allReduce " + N * D + " in gate_proj");
-        assertThat(calls.sums).isEmpty();
+        assertThat(text(calls.forward())).containsExactly("allReduce " + N * D + " in down_proj");
+        assertThat(text(calls.backward())).containsExactly("allReduce " + N * D + " in gate_proj");
+        assertThat(calls.sums()).isEmpty();
     }
 
     @Test
     void shouldNotSumAGradientThatNobodyWants() {
-        Calls calls = record(
+        Recorded calls = record(
                 2, () -> new Mlp(D, FF, Activation.GELU, true), Map.of("up_proj", COLUMN, "down_proj", ROW), false);
-        assertThat(text(calls.forward)).containsExactly("allReduce " + N * D + " in down_proj");
-        assertThat(calls.backward).isEmpty();
+        assertThat(text(calls.forward())).containsExactly("allReduce " + N * D + " in down_proj");
+        assertThat(calls.backward()).isEmpty();
     }
 
     @Test
     void shouldCommunicateNothingOnOneRankOrWithoutAPlan() {
         for (int ranks : new int[] {1, 2}) {
-            Calls calls = record(
+            Recorded calls = record(
                     ranks,
                     () -> new Mlp(D, FF, Activation.GELU, true),
                     ranks == 1 ? Map.of("up_proj", COLUMN, "down_proj", ROW) : Map.of());
-            boolean alone = calls.forward.stream().allMatch(e -> e.groupSize() == 1);
-            assertThat(ranks == 1 ? alone : calls.forward.isEmpty()).isTrue();
-            assertThat(calls.backward.stream().allMatch(e -> e.groupSize() == 1))
+            boolean alone = calls.forward().stream().allMatch(e -> e.groupSize() == 1);
+            assertThat(ranks == 1 ? alone : calls.forward().isEmpty()).isTrue();
+            assertThat(calls.backward().stream().allMatch(e -> e.groupSize() == 1))
                     .isTrue();
         }
     }
@@ -146,23 +124,23 @@ class CommunicationTest {
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
     void shouldShowTheTrafficOfAWrongPairing(int ranks) {
-        Calls calls = record(
+        Recorded calls = record(
                 ranks,
                 () -> new Mlp(D, FF, Activation.GELU, true),
                 Map.of(
                         "up_proj", ROW.withInput(Placement.invariant()),
                         "down_proj", COLUMN.withOutput(Placement.invariant())));
         // the hidden rows, larger than the model's, are summed and the result is gathered; backward likewise
-        assertThat(text(calls.forward))
+        assertThat(text(calls.forward()))
                 .containsExactly("allReduce " + N * FF + " in up_proj", "allGather " + N * D + " in down_proj");
-        assertThat(text(calls.backward))
+        assertThat(text(calls.backward()))
                 .containsExactly("allReduce " + N * FF + " in down_proj", "allGather " + N * D + " in up_proj");
     }
 
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
     void shouldGatherAndScatterAroundTheProductsUnderSequenceParallelism(int ranks) {
-        Calls calls = ThreadRanks.call(
+        Recorded calls = ThreadRanks.call(
                         ranks,
                         world -> record(
                                 world,
@@ -180,15 +158,15 @@ class CommunicationTest {
                                         mesh,
                                         Placement.shard(0))))
                 .get(0);
-        assertThat(text(calls.forward))
+        assertThat(text(calls.forward()))
                 .containsExactly("allGather " + N * D + " in 1.up_proj", "reduceScatter " + N * D + " in 1.down_proj");
-        assertThat(text(calls.backward))
+        assertThat(text(calls.backward()))
                 .containsExactly(
                         "allGather " + N * D + " in 1.down_proj",
                         "reduceScatter " + N * D + " in 1.up_proj",
                         "allGather " + N * D + " in "); // the plain input's own gradient, outside of the model
         // norm weight and bias and the row bias, 3 D numbers, in one call
-        assertThat(text(calls.sums)).containsExactly("allReduce " + 3 * D + " in ");
+        assertThat(text(calls.sums())).containsExactly("allReduce " + 3 * D + " in ");
     }
 
     @Test

@@ -1,6 +1,6 @@
 package org.tp4j.cpu;
 
-import org.tp4j.cpu.internal.Halves;
+import org.tp4j.tensor.HalfFloats;
 import org.tp4j.tensor.NdArray;
 
 /**
@@ -97,12 +97,12 @@ abstract class Cells {
 
         @Override
         double get(long i) {
-            return Halves.bfloat16ToFloat(data[offset + (int) i]);
+            return HalfFloats.bfloat16ToFloat(data[offset + (int) i]);
         }
 
         @Override
         void set(long i, double value) {
-            data[offset + (int) i] = Halves.floatToBfloat16((float) value);
+            data[offset + (int) i] = HalfFloats.floatToBfloat16((float) value);
         }
     }
 
@@ -116,12 +116,12 @@ abstract class Cells {
 
         @Override
         double get(long i) {
-            return Halves.float16ToFloat(data[offset + (int) i]);
+            return HalfFloats.float16ToFloat(data[offset + (int) i]);
         }
 
         @Override
         void set(long i, double value) {
-            data[offset + (int) i] = Halves.floatToFloat16((float) value);
+            data[offset + (int) i] = HalfFloats.floatToFloat16((float) value);
         }
     }
 

@@ -2,8 +2,8 @@ package org.tp4j.cpu;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.tp4j.cpu.internal.FloatKernels;
-import org.tp4j.cpu.internal.ScalarFloatKernels;
+import org.tp4j.cpu.scalar.FloatKernels;
+import org.tp4j.cpu.scalar.ScalarFloatKernels;
 import org.tp4j.cpu.vector.VectorFloatKernels;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;

@@ -2,7 +2,7 @@ package org.tp4j.cpu;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.cpu.internal.FloatKernels;
+import org.tp4j.cpu.scalar.FloatKernels;
 import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.NormKernels;

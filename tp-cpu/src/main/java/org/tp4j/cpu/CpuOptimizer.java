@@ -1,8 +1,8 @@
 package org.tp4j.cpu;
 
 import org.jspecify.annotations.Nullable;
-import org.tp4j.cpu.internal.AdamStep;
-import org.tp4j.cpu.internal.FloatKernels;
+import org.tp4j.cpu.scalar.AdamStep;
+import org.tp4j.cpu.scalar.FloatKernels;
 import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;

@@ -1,7 +1,7 @@
 package org.tp4j.cpu;
 
 import java.util.Arrays;
-import org.tp4j.cpu.internal.FloatKernels;
+import org.tp4j.cpu.scalar.FloatKernels;
 import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;

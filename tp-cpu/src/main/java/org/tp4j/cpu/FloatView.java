@@ -1,7 +1,7 @@
 package org.tp4j.cpu;
 
 import org.jspecify.annotations.Nullable;
-import org.tp4j.cpu.internal.FloatKernels;
+import org.tp4j.cpu.scalar.FloatKernels;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 

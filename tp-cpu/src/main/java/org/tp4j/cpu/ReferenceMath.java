@@ -1,6 +1,6 @@
 package org.tp4j.cpu;
 
-import org.tp4j.cpu.internal.Erf;
+import org.tp4j.cpu.scalar.Erf;
 import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.TpException;
 import org.tp4j.tensor.UnaryKernel;

@@ -1,6 +1,6 @@
 package org.tp4j.cpu;
 
-import org.tp4j.cpu.internal.Philox;
+import org.tp4j.cpu.scalar.Philox;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.RandomKernels;
 import org.tp4j.tensor.Region;

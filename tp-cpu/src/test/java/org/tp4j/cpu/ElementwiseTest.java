@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tp4j.cpu.internal.FloatKernels;
+import org.tp4j.cpu.scalar.FloatKernels;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.DType;

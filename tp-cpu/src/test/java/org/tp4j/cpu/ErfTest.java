@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.tp4j.cpu.internal.Erf;
+import org.tp4j.cpu.scalar.Erf;
 
 /** The error function against values computed in 50 digits. */
 class ErfTest {

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.tp4j.cpu.internal.ScalarFloatKernels;
+import org.tp4j.cpu.scalar.ScalarFloatKernels;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.GemmKernels;
 import org.tp4j.tensor.NdArray;

@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.tp4j.cpu.internal.ScalarFloatKernels;
+import org.tp4j.cpu.scalar.ScalarFloatKernels;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.Backends;
 import org.tp4j.tensor.DType;

@@ -3,7 +3,7 @@ package org.tp4j.cpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
-import org.tp4j.cpu.internal.Philox;
+import org.tp4j.cpu.scalar.Philox;
 
 /** Known-answer vectors of the Random123 distribution (kat_vectors, philox4x32 10 rounds). */
 class PhiloxTest {

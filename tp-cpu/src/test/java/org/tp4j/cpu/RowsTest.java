@@ -11,7 +11,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tp4j.cpu.internal.FloatKernels;
+import org.tp4j.cpu.scalar.FloatKernels;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.ReductionKernels;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Random;
 import java.util.stream.Stream;
-import org.tp4j.cpu.internal.FloatKernels;
-import org.tp4j.cpu.internal.ScalarFloatKernels;
+import org.tp4j.cpu.scalar.FloatKernels;
+import org.tp4j.cpu.scalar.ScalarFloatKernels;
 import org.tp4j.cpu.vector.VectorFloatKernels;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;

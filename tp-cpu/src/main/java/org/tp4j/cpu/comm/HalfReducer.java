@@ -1,8 +1,8 @@
 package org.tp4j.cpu.comm;
 
 import org.tp4j.comm.ReduceOp;
-import org.tp4j.cpu.internal.Halves;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.HalfFloats;
 
 /** {@link Reducer} for the 16-bit floats: widened, joined in 32 bits, rounded once. */
 final class HalfReducer {
@@ -37,11 +37,11 @@ final class HalfReducer {
     private static void widen(DType dtype, short[] from, int at, float[] to, int n) {
         if (dtype == DType.BFLOAT16) {
             for (int i = 0; i < n; i++) {
-                to[i] = Halves.bfloat16ToFloat(from[at + i]);
+                to[i] = HalfFloats.bfloat16ToFloat(from[at + i]);
             }
         } else {
             for (int i = 0; i < n; i++) {
-                to[i] = Halves.float16ToFloat(from[at + i]);
+                to[i] = HalfFloats.float16ToFloat(from[at + i]);
             }
         }
     }
@@ -49,11 +49,11 @@ final class HalfReducer {
     private static void round(DType dtype, float[] from, short[] to, int at, int n) {
         if (dtype == DType.BFLOAT16) {
             for (int i = 0; i < n; i++) {
-                to[at + i] = Halves.floatToBfloat16(from[i]);
+                to[at + i] = HalfFloats.floatToBfloat16(from[i]);
             }
         } else {
             for (int i = 0; i < n; i++) {
-                to[at + i] = Halves.floatToFloat16(from[i]);
+                to[at + i] = HalfFloats.floatToFloat16(from[i]);
             }
         }
     }

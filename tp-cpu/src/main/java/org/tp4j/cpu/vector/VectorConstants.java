@@ -2,7 +2,7 @@ package org.tp4j.cpu.vector;
 
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
-import org.tp4j.cpu.internal.ScalarMath;
+import org.tp4j.cpu.scalar.ScalarMath;
 
 /** The constants of {@link ScalarMath} in every lane. */
 final class VectorConstants {

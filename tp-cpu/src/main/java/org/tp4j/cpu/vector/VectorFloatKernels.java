@@ -6,16 +6,16 @@ import java.util.Arrays;
 import java.util.Optional;
 import jdk.incubator.vector.IntVector;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.cpu.internal.AdamStep;
-import org.tp4j.cpu.internal.Philox;
-import org.tp4j.cpu.internal.ScalarFloatKernels;
-import org.tp4j.cpu.internal.Sums;
+import org.tp4j.cpu.scalar.AdamStep;
+import org.tp4j.cpu.scalar.Philox;
+import org.tp4j.cpu.scalar.ScalarFloatKernels;
+import org.tp4j.cpu.scalar.Sums;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.UnaryKernel;
 
 /**
- * {@link org.tp4j.cpu.internal.FloatKernels} with the Vector API: whole vectors by vector loops, once they are {@linkplain
+ * {@link org.tp4j.cpu.scalar.FloatKernels} with the Vector API: whole vectors by vector loops, once they are {@linkplain
  * Readiness ready}, and the rest by the scalar ones.
  */
 public final class VectorFloatKernels extends ScalarFloatKernels {

@@ -3,11 +3,11 @@ package org.tp4j.cpu.vector;
 import static jdk.incubator.vector.VectorOperators.GT;
 import static jdk.incubator.vector.VectorOperators.LSHL;
 import static jdk.incubator.vector.VectorOperators.LT;
-import static org.tp4j.cpu.internal.ScalarMath.EXP_LIMIT;
-import static org.tp4j.cpu.internal.ScalarMath.GELU_LIMIT;
-import static org.tp4j.cpu.internal.ScalarMath.ONE_BITS;
-import static org.tp4j.cpu.internal.ScalarMath.TANH_LIMIT;
-import static org.tp4j.cpu.internal.ScalarMath.TANH_NEAR;
+import static org.tp4j.cpu.scalar.ScalarMath.EXP_LIMIT;
+import static org.tp4j.cpu.scalar.ScalarMath.GELU_LIMIT;
+import static org.tp4j.cpu.scalar.ScalarMath.ONE_BITS;
+import static org.tp4j.cpu.scalar.ScalarMath.TANH_LIMIT;
+import static org.tp4j.cpu.scalar.ScalarMath.TANH_NEAR;
 import static org.tp4j.cpu.vector.VectorConstants.C1;
 import static org.tp4j.cpu.vector.VectorConstants.C2;
 import static org.tp4j.cpu.vector.VectorConstants.E2;
@@ -45,7 +45,7 @@ import static org.tp4j.cpu.vector.VectorConstants.ZERO;
 
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
-import org.tp4j.cpu.internal.ScalarMath;
+import org.tp4j.cpu.scalar.ScalarMath;
 
 /**
  * One loop a function, over a multiple of {@link VectorConstants#LANES} elements. The formulas and the letters are those

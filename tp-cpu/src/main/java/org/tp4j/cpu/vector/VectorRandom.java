@@ -11,7 +11,7 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.LongVector;
 import jdk.incubator.vector.VectorSpecies;
-import org.tp4j.cpu.internal.Philox;
+import org.tp4j.cpu.scalar.Philox;
 
 /** Philox with a counter a 64-bit lane, and dropout. */
 final class VectorRandom {

@@ -6,12 +6,12 @@ import static jdk.incubator.vector.VectorOperators.GT;
 import static jdk.incubator.vector.VectorOperators.LSHL;
 import static jdk.incubator.vector.VectorOperators.LT;
 import static jdk.incubator.vector.VectorOperators.MAX;
-import static org.tp4j.cpu.internal.ScalarMath.EXP_HIGH;
-import static org.tp4j.cpu.internal.ScalarMath.EXP_LOW;
-import static org.tp4j.cpu.internal.ScalarMath.ONE_BITS;
-import static org.tp4j.cpu.internal.ScalarMath.ROUNDER_BITS;
-import static org.tp4j.cpu.internal.Sums.BLOCK;
-import static org.tp4j.cpu.internal.Sums.COLUMNS;
+import static org.tp4j.cpu.scalar.ScalarMath.EXP_HIGH;
+import static org.tp4j.cpu.scalar.ScalarMath.EXP_LOW;
+import static org.tp4j.cpu.scalar.ScalarMath.ONE_BITS;
+import static org.tp4j.cpu.scalar.ScalarMath.ROUNDER_BITS;
+import static org.tp4j.cpu.scalar.Sums.BLOCK;
+import static org.tp4j.cpu.scalar.Sums.COLUMNS;
 import static org.tp4j.cpu.vector.VectorConstants.E2;
 import static org.tp4j.cpu.vector.VectorConstants.E3;
 import static org.tp4j.cpu.vector.VectorConstants.E4;
@@ -30,7 +30,7 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/** Sums over whole blocks in the order of {@link org.tp4j.cpu.internal.Sums}; a vector is part of a row of columns. */
+/** Sums over whole blocks in the order of {@link org.tp4j.cpu.scalar.Sums}; a vector is part of a row of columns. */
 final class VectorReductions {
     private static final VectorSpecies<Double> D = VectorSpecies.of(double.class, F.vectorShape());
     private static final int HALF = LANES / 2;

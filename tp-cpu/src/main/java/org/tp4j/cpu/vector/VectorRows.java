@@ -5,7 +5,7 @@ import static org.tp4j.cpu.vector.VectorConstants.LANES;
 
 import jdk.incubator.vector.FloatVector;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.cpu.internal.AdamStep;
+import org.tp4j.cpu.scalar.AdamStep;
 
 /** Loops of norms, sums over rows and optimizers, over a multiple of {@link VectorConstants#LANES} elements. */
 final class VectorRows {

@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.tp4j.comm.ReduceOp;
-import org.tp4j.cpu.internal.Halves;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.HalfFloats;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 
@@ -51,8 +51,8 @@ final class Values {
     static double round(DType dtype, double value) {
         return switch (dtype) {
             case FLOAT32 -> (float) value;
-            case BFLOAT16 -> Halves.bfloat16ToFloat(Halves.floatToBfloat16((float) value));
-            case FLOAT16 -> Halves.float16ToFloat(Halves.floatToFloat16((float) value));
+            case BFLOAT16 -> HalfFloats.bfloat16ToFloat(HalfFloats.floatToBfloat16((float) value));
+            case FLOAT16 -> HalfFloats.float16ToFloat(HalfFloats.floatToFloat16((float) value));
             default -> value;
         };
     }
@@ -81,8 +81,8 @@ final class Values {
             switch (array.dtype()) {
                 case FLOAT32 -> buffer.putFloat((float) value);
                 case FLOAT64 -> buffer.putDouble(value);
-                case BFLOAT16 -> buffer.putShort(Halves.floatToBfloat16((float) value));
-                case FLOAT16 -> buffer.putShort(Halves.floatToFloat16((float) value));
+                case BFLOAT16 -> buffer.putShort(HalfFloats.floatToBfloat16((float) value));
+                case FLOAT16 -> buffer.putShort(HalfFloats.floatToFloat16((float) value));
                 case INT32 -> buffer.putInt((int) value);
                 case INT64 -> buffer.putLong((long) value);
                 case BOOL -> buffer.put((byte) value);
@@ -98,8 +98,8 @@ final class Values {
             values[i] = switch (array.dtype()) {
                 case FLOAT32 -> buffer.getFloat();
                 case FLOAT64 -> buffer.getDouble();
-                case BFLOAT16 -> Halves.bfloat16ToFloat(buffer.getShort());
-                case FLOAT16 -> Halves.float16ToFloat(buffer.getShort());
+                case BFLOAT16 -> HalfFloats.bfloat16ToFloat(buffer.getShort());
+                case FLOAT16 -> HalfFloats.float16ToFloat(buffer.getShort());
                 case INT32 -> buffer.getInt();
                 case INT64 -> buffer.getLong();
                 case BOOL -> buffer.get();

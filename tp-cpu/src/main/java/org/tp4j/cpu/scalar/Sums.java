@@ -1,4 +1,4 @@
-package org.tp4j.cpu.internal;
+package org.tp4j.cpu.scalar;
 
 /**
  * The order in which sums are taken, the same for scalar and vector loops of any width: element i of a block of 128 goes

@@ -1,4 +1,4 @@
-package org.tp4j.cpu.internal;
+package org.tp4j.cpu.scalar;
 
 /**
  * What is the same for all elements of an Adam step: g' = gradScale · g + coupledDecay · w, m = β1 m + (1 - β1) g',

@@ -1,4 +1,4 @@
-package org.tp4j.cpu.internal;
+package org.tp4j.cpu.scalar;
 
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Activation;

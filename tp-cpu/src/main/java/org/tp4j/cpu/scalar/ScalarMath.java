@@ -1,4 +1,4 @@
-package org.tp4j.cpu.internal;
+package org.tp4j.cpu.scalar;
 
 /**
  * Functions of one float by polynomials that are good to some 1e-8, in float arithmetic. The vector loops do the same

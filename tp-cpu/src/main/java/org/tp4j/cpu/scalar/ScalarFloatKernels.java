@@ -1,8 +1,9 @@
-package org.tp4j.cpu.internal;
+package org.tp4j.cpu.scalar;
 
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.HalfFloats;
 import org.tp4j.tensor.UnaryKernel;
 
 /** {@link FloatKernels} in plain Java; what the vector loops must equal bit for bit. */
@@ -273,28 +274,28 @@ public class ScalarFloatKernels implements FloatKernels {
     @Override
     public void widenBfloat16(short[] from, int fromAt, float[] to, int toAt, int n) {
         for (int i = 0; i < n; i++) {
-            to[toAt + i] = Halves.bfloat16ToFloat(from[fromAt + i]);
+            to[toAt + i] = HalfFloats.bfloat16ToFloat(from[fromAt + i]);
         }
     }
 
     @Override
     public void narrowBfloat16(float[] from, int fromAt, short[] to, int toAt, int n) {
         for (int i = 0; i < n; i++) {
-            to[toAt + i] = Halves.floatToBfloat16(from[fromAt + i]);
+            to[toAt + i] = HalfFloats.floatToBfloat16(from[fromAt + i]);
         }
     }
 
     @Override
     public void widenFloat16(short[] from, int fromAt, float[] to, int toAt, int n) {
         for (int i = 0; i < n; i++) {
-            to[toAt + i] = Halves.float16ToFloat(from[fromAt + i]);
+            to[toAt + i] = HalfFloats.float16ToFloat(from[fromAt + i]);
         }
     }
 
     @Override
     public void narrowFloat16(float[] from, int fromAt, short[] to, int toAt, int n) {
         for (int i = 0; i < n; i++) {
-            to[toAt + i] = Halves.floatToFloat16(from[fromAt + i]);
+            to[toAt + i] = HalfFloats.floatToFloat16(from[fromAt + i]);
         }
     }
 }

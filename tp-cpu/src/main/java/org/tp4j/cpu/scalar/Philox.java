@@ -1,4 +1,4 @@
-package org.tp4j.cpu.internal;
+package org.tp4j.cpu.scalar;
 
 /**
  * Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11: ten rounds that

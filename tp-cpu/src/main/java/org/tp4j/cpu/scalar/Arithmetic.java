@@ -1,4 +1,4 @@
-package org.tp4j.cpu.internal;
+package org.tp4j.cpu.scalar;
 
 import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.UnaryKernel;

@@ -1,4 +1,4 @@
-package org.tp4j.cpu.internal;
+package org.tp4j.cpu.scalar;
 
 /** The complementary error function in 64 bits. */
 public final class Erf {

@@ -8,11 +8,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tp4j.cpu.internal.FloatKernels;
-import org.tp4j.cpu.internal.Halves;
+import org.tp4j.cpu.scalar.FloatKernels;
+import org.tp4j.tensor.HalfFloats;
 
 /** 16-bit floats: every pattern there and back, roundings at every boundary, vector loops bit for bit like scalar ones. */
-class HalvesTest {
+class HalfFloatsTest {
     private static final int PATTERNS = 1 << 16;
 
     static Stream<FloatKernels> loops() {
@@ -36,19 +36,19 @@ class HalvesTest {
     @Test
     void shouldGiveEveryPatternItsValueAndBack() {
         for (int bits = 0; bits < PATTERNS; bits++) {
-            float half = Halves.float16ToFloat((short) bits);
+            float half = HalfFloats.float16ToFloat((short) bits);
             assertThat(same(half, valueOfFloat16(bits))).as("%x", bits).isTrue();
-            float brain = Halves.bfloat16ToFloat((short) bits);
+            float brain = HalfFloats.bfloat16ToFloat((short) bits);
             assertThat(Float.floatToRawIntBits(brain)).isEqualTo(bits << 16);
-            short halfBack = Halves.floatToFloat16(half);
-            short brainBack = Halves.floatToBfloat16(brain);
+            short halfBack = HalfFloats.floatToFloat16(half);
+            short brainBack = HalfFloats.floatToBfloat16(brain);
             if (Float.isNaN(half)) {
-                assertThat(Halves.float16ToFloat(halfBack)).isNaN();
+                assertThat(HalfFloats.float16ToFloat(halfBack)).isNaN();
             } else {
                 assertThat(halfBack).isEqualTo((short) bits);
             }
             if (Float.isNaN(brain)) {
-                assertThat(Halves.bfloat16ToFloat(brainBack)).isNaN();
+                assertThat(HalfFloats.bfloat16ToFloat(brainBack)).isNaN();
             } else {
                 assertThat(brainBack).isEqualTo((short) bits);
             }
@@ -64,8 +64,8 @@ class HalvesTest {
             checkRounding(low, high, bits, false);
         }
         for (int bits = 0; bits < 0x7f80; bits++) {
-            double low = Halves.bfloat16ToFloat((short) bits);
-            double high = bits == 0x7f7f ? 0x1p128 : Halves.bfloat16ToFloat((short) (bits + 1));
+            double low = HalfFloats.bfloat16ToFloat((short) bits);
+            double high = bits == 0x7f7f ? 0x1p128 : HalfFloats.bfloat16ToFloat((short) (bits + 1));
             checkRounding(low, high, bits, true);
         }
     }
@@ -81,7 +81,7 @@ class HalvesTest {
     }
 
     private static short narrow(float value, boolean brain) {
-        return brain ? Halves.floatToBfloat16(value) : Halves.floatToFloat16(value);
+        return brain ? HalfFloats.floatToBfloat16(value) : HalfFloats.floatToFloat16(value);
     }
 
     @ParameterizedTest
@@ -94,7 +94,7 @@ class HalvesTest {
         float[] wide = new float[PATTERNS + 1];
         loops.widenFloat16(all, 3, wide, 1, PATTERNS);
         for (int i = 0; i < PATTERNS; i++) {
-            assertThat(same(wide[i + 1], Halves.float16ToFloat((short) i)))
+            assertThat(same(wide[i + 1], HalfFloats.float16ToFloat((short) i)))
                     .as("%x", i)
                     .isTrue();
         }
@@ -112,14 +112,14 @@ class HalvesTest {
         short[] narrow = new short[values.length];
         loops.narrowFloat16(values, 0, narrow, 0, values.length);
         for (int i = 0; i < values.length; i++) {
-            if (narrow[i] != Halves.floatToFloat16(values[i])) {
-                assertThat(narrow[i]).as("%s", values[i]).isEqualTo(Halves.floatToFloat16(values[i]));
+            if (narrow[i] != HalfFloats.floatToFloat16(values[i])) {
+                assertThat(narrow[i]).as("%s", values[i]).isEqualTo(HalfFloats.floatToFloat16(values[i]));
             }
         }
         loops.narrowBfloat16(values, 0, narrow, 0, values.length);
         for (int i = 0; i < values.length; i++) {
-            if (narrow[i] != Halves.floatToBfloat16(values[i])) {
-                assertThat(narrow[i]).as("%s", values[i]).isEqualTo(Halves.floatToBfloat16(values[i]));
+            if (narrow[i] != HalfFloats.floatToBfloat16(values[i])) {
+                assertThat(narrow[i]).as("%s", values[i]).isEqualTo(HalfFloats.floatToBfloat16(values[i]));
             }
         }
     }

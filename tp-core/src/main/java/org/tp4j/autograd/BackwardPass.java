@@ -22,7 +22,10 @@ final class BackwardPass {
         private int due;
         private @Nullable EagerTensor gradient;
         private boolean owned;
+        /** Memory of the gradient and of what was computed from it, and which of that a leaf has taken over. */
         private final List<Storage> handedOn = new ArrayList<>(2);
+
+        private @Nullable List<Storage> taken;
         private final java.util.BitSet given = new java.util.BitSet();
     }
 
@@ -148,8 +151,15 @@ final class BackwardPass {
             EagerTensor sum = leaf.gradOrNull();
             if (sum != null) {
                 arriving.add(sum.array());
+                if (sum.array().storage() == storage) {
+                    source.taken = source.taken == null ? new ArrayList<>(1) : source.taken;
+                    source.taken.add(storage);
+                }
             }
             return;
+        }
+        if (source.taken != null && source.taken.contains(storage)) { // the leaf may add to it before it is used
+            conformed = EagerTensor.of(conformed.array().await().copy(), conformed.shape(), conformed.layoutOrNull());
         }
         if (from.runsAtOnce()) {
             arriving.add(conformed.array());

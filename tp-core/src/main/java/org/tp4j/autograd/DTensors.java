@@ -32,7 +32,7 @@ public final class DTensors {
 
     /** As {@link #distribute(Tensor, DeviceMesh, Placement...)} with a whole layout, which may hold a cut order. */
     public static DTensor distribute(Tensor whole, Layout layout) {
-        return MeshBorder.meet((EagerTensor) whole, layout.mesh(), "distribute", 0, recording())
+        return MeshBorder.meet(plain(whole, "distribute"), layout.mesh(), "distribute", 0, recording())
                 .redistribute(layout);
     }
 
@@ -43,8 +43,9 @@ public final class DTensors {
      * @throws LayoutException on every rank if they do not fit
      */
     public static DTensor fromLocal(Tensor local, DeviceMesh mesh, Placement... placements) {
+        EagerTensor part = plain(local, "fromLocal");
         Layout layout = Layout.of(mesh, local.shape().dims(), placements);
-        return MeshBorder.enter((EagerTensor) local, LocalShapes.whole(local, layout), layout, recording());
+        return MeshBorder.enter(part, LocalShapes.whole(local, layout), layout, recording());
     }
 
     /**
@@ -53,8 +54,9 @@ public final class DTensors {
      * @param global shape of the whole tensor
      */
     public static DTensor fromLocal(Tensor local, Shape global, Layout layout) {
+        EagerTensor part = plain(local, "fromLocal");
         LocalShapes.check(local, global, layout);
-        return MeshBorder.enter((EagerTensor) local, global, layout, recording());
+        return MeshBorder.enter(part, global, layout, recording());
     }
 
     /**
@@ -62,13 +64,26 @@ public final class DTensors {
      * alone is checked.
      */
     public static DTensor trusted(Tensor local, Shape global, Layout layout) {
+        EagerTensor part = plain(local, "trusted");
         if (!layout.localShape(global).equals(local.shape())) {
             throw new LayoutException(
                     "trusted",
-                    "a tensor of shape " + global + " laid out " + layout + " has " + layout.localShape(global)
-                            + " on this rank, but " + local.shape() + " is given");
+                    "trusted: a tensor of shape " + global + " laid out " + layout + " has "
+                            + layout.localShape(global) + " on this rank, but " + local.shape()
+                            + " is given; HINT: rank r of p holds ceil(n/p) elements of the cut dimension,"
+                            + " the last ranks fewer or none");
         }
-        return MeshBorder.enter((EagerTensor) local, global, layout, recording());
+        return MeshBorder.enter(part, global, layout, recording());
+    }
+
+    private static EagerTensor plain(Tensor tensor, String operation) {
+        if (tensor instanceof DTensor d) {
+            throw new LayoutException(
+                    operation,
+                    operation + " takes a tensor that is on no mesh, but this one is laid out " + d.layout()
+                            + "; HINT: redistribute(...) changes a layout, toLocal(...) leaves the mesh");
+        }
+        return (EagerTensor) tensor;
     }
 
     /**

@@ -33,7 +33,12 @@ class EagerTensor extends FluentTensor {
 
     /** A number as a tensor of shape [], of the type and on the backend of {@code like}. */
     static EagerTensor number(Tensor like, double value) {
-        EagerTensor result = new EagerTensor(NdArray.full(like.backend(), like.dtype(), Shape.scalar(), value));
+        return number(like.backend(), like.dtype(), value);
+    }
+
+    /** A number as a tensor of shape []. */
+    static EagerTensor number(Backend backend, DType dtype, double value) {
+        EagerTensor result = new EagerTensor(NdArray.full(backend, dtype, Shape.scalar(), value));
         result.number = true;
         return result;
     }

@@ -48,13 +48,19 @@ final class GradientLayouts {
             if (gradient.layoutOrNull() != null) {
                 throw new LayoutException(
                         "backward",
-                        "backward: the tensor is on no mesh, but its gradient is laid out " + gradient.layoutOrNull());
+                        "backward: the tensor is on no mesh, but its gradient is laid out " + gradient.layoutOrNull()
+                                + "; HINT: give a plain gradient");
             }
             return gradient;
         }
-        EagerTensor onMesh = gradient.layoutOrNull() == null
-                ? MeshBorder.meet(gradient, layout.mesh(), "backward", 0, false)
-                : gradient;
+        Layout has = gradient.layoutOrNull();
+        if (has != null && !has.mesh().equals(layout.mesh())) {
+            throw new LayoutException(
+                    "backward",
+                    "backward: the tensor lies on mesh " + layout.mesh() + ", but its gradient on mesh " + has.mesh()
+                            + "; HINT: give it on the mesh of the tensor");
+        }
+        EagerTensor onMesh = has == null ? MeshBorder.meet(gradient, layout.mesh(), "backward", 0, false) : gradient;
         return conform(onMesh, layout.dual(), "the given gradient");
     }
 
@@ -66,8 +72,11 @@ final class GradientLayouts {
         Layout has = gradient.layoutOrNull();
         if (wanted == null || has == null || has.equals(wanted)) {
             if ((wanted == null) != (has == null)) {
-                throw new IllegalStateException(
-                        "a gradient of " + from + " arrives " + has + " where " + wanted + " is due");
+                throw new LayoutException(
+                        from,
+                        from + ": a gradient arrives " + (has == null ? "on no mesh" : has) + " where "
+                                + (wanted == null ? "a plain one" : wanted) + " is due; HINT: compute it with tensor"
+                                + " operations from the gradient and the operands");
             }
             return gradient;
         }

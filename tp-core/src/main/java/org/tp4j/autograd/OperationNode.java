@@ -4,6 +4,8 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.op.BackwardContext;
 import org.tp4j.op.Like;
 import org.tp4j.op.Operation;
+import org.tp4j.tensor.Backend;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
@@ -15,7 +17,9 @@ final class OperationNode extends Node {
     private final int[] versions;
     private @Nullable EagerTensor @Nullable [] inputs;
     private @Nullable EagerTensor @Nullable [] outputs;
-    private final EagerTensor numberLike;
+    private final int[] outputVersions;
+    private final Backend backend;
+    private final DType dtype;
 
     OperationNode(Operation operation, EagerTensor[] inputs, EagerTensor[] outputs, @Nullable Edge[] edges) {
         super(edges);
@@ -32,8 +36,14 @@ final class OperationNode extends Node {
             kept[i] = operation.keepsInput(i) ? inputs[i] : null;
         }
         this.inputs = kept;
-        this.outputs = operation.keepsOutputs() ? outputs : null;
-        this.numberLike = outputs[0];
+        this.backend = outputs[0].backend();
+        this.dtype = outputs[0].dtype();
+        boolean keepsOutputs = operation.keepsOutputs();
+        this.outputs = keepsOutputs ? outputs : null;
+        this.outputVersions = new int[keepsOutputs ? outputs.length : 0];
+        for (int i = 0; i < outputVersions.length; i++) {
+            outputVersions[i] = outputs[i].array().storage().version();
+        }
     }
 
     @Override
@@ -66,13 +76,18 @@ final class OperationNode extends Node {
             if (tensor == null) {
                 throw new IllegalStateException(operation.name() + " has not kept operand " + i);
             }
-            if (tensor.array().storage().version() != versions[i]) {
+            checkUnchanged(tensor, "operand", i, versions[i]);
+            return tensor;
+        }
+
+        private void checkUnchanged(EagerTensor tensor, String what, int i, int version) {
+            if (tensor.array().storage().version() != version) {
                 throw new IllegalStateException("backward through " + operation.name()
-                        + (modulePath().isEmpty() ? "" : " in " + modulePath()) + " needs operand " + i + " of shape "
+                        + (modulePath().isEmpty() ? "" : " in " + modulePath()) + " needs " + what + " " + i
+                        + " of shape "
                         + tensor.shape() + " as it was, but it has been changed in place since;"
                         + " HINT: run backward before the change, or change a copy");
             }
-            return tensor;
         }
 
         @Override
@@ -81,6 +96,7 @@ final class OperationNode extends Node {
             if (tensor == null) {
                 throw new IllegalStateException(operation.name() + " has not kept its results");
             }
+            checkUnchanged(tensor, "result", i, outputVersions[i]);
             return tensor;
         }
 
@@ -119,7 +135,7 @@ final class OperationNode extends Node {
 
         @Override
         public Tensor number(double value) {
-            return EagerTensor.number(numberLike, value);
+            return EagerTensor.number(backend, dtype, value);
         }
     }
 }

@@ -108,13 +108,17 @@ final class ReshapeRule implements ShardingRule {
                     == new Shard(to, 1).begin(out.size(to), r, ranks) * outRest[s.dim()];
         }
         if (!whole) {
+            long unit = outRest[s.dim()] / gcd(outRest[s.dim()], inRest[s.dim()]);
             throw new Refusal(
                     "from " + in + " to " + out + " the cut of dimension " + s.dim() + " (" + in.size(s.dim())
-                            + " elements over " + ranks + " ranks) does not fall on whole units of " + outRest[s.dim()]
-                            + " elements; HINT: shard it in units of " + outRest[s.dim()],
+                            + " elements over " + ranks + " ranks, " + s + ") does not fall on whole units of " + unit,
                     0,
-                    new Shard(s.dim(), outRest[s.dim()]));
+                    new Shard(s.dim(), unit));
         }
         return new Shard(to, 1);
+    }
+
+    private static long gcd(long a, long b) {
+        return b == 0 ? a : gcd(b, a % b);
     }
 }

@@ -36,16 +36,28 @@ final class NetlibBlas implements Blas {
         this.openblas = openblas;
     }
 
-    /** OpenBLAS if it can be loaded, otherwise pure Java and one line in the log that says why. */
+    /** The process's BLAS: OpenBLAS if it can be loaded, otherwise pure Java. */
     static NetlibBlas load() {
+        return Holder.INSTANCE;
+    }
+
+    /** Once a process: the setting that tells netlib where OpenBLAS is must not be taken for a user's the second time. */
+    private static final class Holder {
+        static final NetlibBlas INSTANCE = openblasOrJava();
+    }
+
+    /** One line in the log says why if it is Java. */
+    private static NetlibBlas openblasOrJava() {
         try {
             return openblas();
         } catch (LinkageError | RuntimeException e) {
             LOG.warn(
-                    "OpenBLAS is not available ({}); matrix products run in pure Java, several times slower. HINT: add"
-                            + " org.bytedeco:openblas with the classifier of this platform ({}) to the class path",
+                    "OpenBLAS is not available ({}); matrix products run in pure Java, several times slower. HINT: on"
+                            + " Linux add org.bytedeco:openblas and javacpp with the classifier of this machine ({} {})"
+                            + " to the class path",
                     e.toString(),
-                    Loader.Detector.getPlatform());
+                    System.getProperty("os.name"),
+                    System.getProperty("os.arch"));
             return java();
         }
     }

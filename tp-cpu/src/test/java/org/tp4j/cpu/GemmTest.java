@@ -96,6 +96,24 @@ class GemmTest {
 
     @ParameterizedTest
     @MethodSource("librariesAndTypes")
+    void shouldLeaveGapsBetweenMatricesAlone(Blas blas, DType dtype) {
+        GemmKernels gemm = gemm(blas);
+        Random random = new Random(5);
+        NdArray a = random(dtype, random, 2, Shape.of(3 * 30));
+        NdArray b = random(dtype, random, 0, Shape.of(6 * 5));
+        for (long strideA : new long[] {0, 24, 30}) {
+            for (long strideC : new long[] {20, 25}) {
+                NdArray c = random(dtype, random, 7, Shape.of(3 * 25));
+                NdArray expected = copyOf(c);
+                gemm.gemm(false, false, 4, 5, 6, 1, a, strideA, b, 0, 0, c, strideC, 3);
+                reference.gemm(false, false, 4, 5, 6, 1, a, strideA, b, 0, 0, expected, strideC, 3);
+                assertClose(c, expected, EPSILONS);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("librariesAndTypes")
     void shouldNotReadTheResultWithoutBeta(Blas blas, DType dtype) {
         GemmKernels gemm = gemm(blas);
         NdArray a = filled(dtype, Shape.of(9, 9), 2);

@@ -1,10 +1,27 @@
 package org.tp4j.cpu.vector;
 
 import static org.tp4j.cpu.vector.VectorConstants.LANES;
+import static org.tp4j.cpu.vector.VectorLoops.ACTIVATION;
+import static org.tp4j.cpu.vector.VectorLoops.ADAM;
+import static org.tp4j.cpu.vector.VectorLoops.ADD_PRODUCT;
+import static org.tp4j.cpu.vector.VectorLoops.ADD_ROWS;
+import static org.tp4j.cpu.vector.VectorLoops.ADD_SCALED;
+import static org.tp4j.cpu.vector.VectorLoops.AFFINE;
+import static org.tp4j.cpu.vector.VectorLoops.BINARY;
+import static org.tp4j.cpu.vector.VectorLoops.COUNT;
+import static org.tp4j.cpu.vector.VectorLoops.DOT;
+import static org.tp4j.cpu.vector.VectorLoops.EXP_SUM;
+import static org.tp4j.cpu.vector.VectorLoops.KEEP;
+import static org.tp4j.cpu.vector.VectorLoops.MAX;
+import static org.tp4j.cpu.vector.VectorLoops.NARROW_BFLOAT16;
+import static org.tp4j.cpu.vector.VectorLoops.NARROW_FLOAT16;
+import static org.tp4j.cpu.vector.VectorLoops.PHILOX;
+import static org.tp4j.cpu.vector.VectorLoops.PROJECT;
+import static org.tp4j.cpu.vector.VectorLoops.SUM;
+import static org.tp4j.cpu.vector.VectorLoops.SUM_SQUARES;
+import static org.tp4j.cpu.vector.VectorLoops.WIDEN_BFLOAT16;
+import static org.tp4j.cpu.vector.VectorLoops.WIDEN_FLOAT16;
 
-import java.util.Arrays;
-import java.util.Optional;
-import jdk.incubator.vector.IntVector;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.cpu.scalar.AdamStep;
 import org.tp4j.cpu.scalar.Philox;
@@ -25,28 +42,6 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
     /** Elements of scratch between two loops: two pieces fit into the first-level cache with what they come from. */
     private static final int PIECE = 1024;
 
-    // Numbers of the loops: the unary kernels, the binary ones, the activations, and the others.
-    private static final int BINARY = UnaryKernel.values().length;
-    private static final int ACTIVATION = BINARY + BinaryKernel.values().length;
-    private static final int ADD_SCALED = ACTIVATION + Activation.values().length;
-    private static final int ADD_PRODUCT = ADD_SCALED + 1;
-    private static final int ADD_ROWS = ADD_SCALED + 2;
-    private static final int AFFINE = ADD_SCALED + 3;
-    private static final int PROJECT = ADD_SCALED + 4;
-    private static final int ADAM = ADD_SCALED + 5;
-    private static final int SUM = ADD_SCALED + 6;
-    private static final int SUM_SQUARES = ADD_SCALED + 7;
-    private static final int DOT = ADD_SCALED + 8;
-    private static final int MAX = ADD_SCALED + 9;
-    private static final int EXP_SUM = ADD_SCALED + 10;
-    private static final int WIDEN_BFLOAT16 = ADD_SCALED + 11;
-    private static final int NARROW_BFLOAT16 = ADD_SCALED + 12;
-    private static final int WIDEN_FLOAT16 = ADD_SCALED + 13;
-    private static final int NARROW_FLOAT16 = ADD_SCALED + 14;
-    private static final int PHILOX = ADD_SCALED + 15;
-    private static final int KEEP = ADD_SCALED + 16;
-    private static final int LOOPS = ADD_SCALED + 17;
-
     private final ThreadLocal<float[]> scratch = ThreadLocal.withInitial(() -> new float[2 * PIECE]);
     private final Readiness readiness;
 
@@ -56,18 +51,18 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
 
     /** Loops that take over from the scalar ones when they have been compiled in the background. */
     public static VectorFloatKernels warmedUpInTheBackground() {
-        return new VectorFloatKernels(Readiness.inTheBackground(LOOPS, VectorFloatKernels::warmUps));
+        return new VectorFloatKernels(Readiness.inTheBackground(COUNT, VectorLoops::warmUps));
     }
 
     /** Loops that run from the first call on, slow as they are until they have been compiled. */
     public static VectorFloatKernels atOnce() {
-        return new VectorFloatKernels(Readiness.atOnce(LOOPS));
+        return new VectorFloatKernels(Readiness.atOnce(COUNT));
     }
 
     @Override
     public String description() {
         String vectors = "Vector API, " + LANES + " floats a vector";
-        return isUseful() ? vectors : "scalar, for the " + vectors + " would not pay";
+        return VectorLoops.isUseful() ? vectors : "scalar, for the " + vectors + " would not pay";
     }
 
     /** Of n elements, how many vector loop {@code id} should do. */
@@ -78,63 +73,6 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
     /** Likewise for loops over whole blocks of sums. */
     private int wholeBlocks(int id, int n) {
         return n >= Sums.BLOCK && readiness.isReady(id, n) ? n & -Sums.BLOCK : 0;
-    }
-
-    /**
-     * Whether vectors pay on this machine: they have at least eight lanes of 32 bits, or it is an ARM. Those have fused
-     * multiply-add, which is very slow where the processor has not.
-     */
-    private static boolean isUseful() {
-        return IntVector.SPECIES_PREFERRED.length() >= 8
-                || System.getProperty("os.arch", "").equals("aarch64");
-    }
-
-    /** What runs each loop over a little scratch; nothing where vectors do not pay. */
-    private static Optional<Runnable[]> warmUps() {
-        if (!isUseful()) {
-            return Optional.empty();
-        }
-        VectorFloatKernels vectors = atOnce();
-        int n = 2 * Sums.BLOCK;
-        float[] x = new float[8 * n];
-        Arrays.fill(x, 0.3f);
-        float[] y = x.clone();
-        float[] z = new float[n];
-        short[] halves = new short[n];
-        AdamStep step = AdamStep.of(1, 1, 1e-3, 0.9, 0.999, 1e-8, 0, true);
-        Runnable[] loops = new Runnable[LOOPS];
-        for (UnaryKernel kernel : UnaryKernel.values()) {
-            loops[kernel.ordinal()] = () -> vectors.unary(kernel, x, 0, z, 0, n, 1, 2);
-        }
-        for (BinaryKernel kernel : BinaryKernel.values()) {
-            loops[BINARY + kernel.ordinal()] = () -> vectors.binary(kernel, x, 0, y, 0, z, 0, n);
-        }
-        for (Activation kernel : Activation.values()) {
-            loops[ACTIVATION + kernel.ordinal()] = () -> vectors.activate(kernel, x, 0, z, 0, y, 0, n);
-        }
-        loops[ADD_SCALED] = () -> vectors.addScaled(0, x, 0, z, 0, n);
-        loops[ADD_PRODUCT] = () -> vectors.addProduct(x, 0, y, 0, z, 0, n);
-        loops[ADD_ROWS] = () -> vectors.addRows(x, 0, n, 8, z, 0, n);
-        loops[AFFINE] = () -> {
-            vectors.affine(x, 0, 1, 2, null, 0, null, 0, z, 0, n);
-            vectors.affine(x, 0, 1, 2, y, 0, null, 0, z, 0, n);
-            vectors.affine(x, 0, 1, 2, y, 0, y, 0, z, 0, n);
-        };
-        loops[PROJECT] = () -> vectors.project(x, 0, y, 0, 1, 2, 3, z, 0, n);
-        loops[ADAM] = () -> vectors.adam(step, z, 0, x, 0, y, 0, y, n, n);
-        loops[SUM] = () -> vectors.sum(x, 0, n);
-        loops[SUM_SQUARES] = () -> vectors.sumSquares(x, 0, 1, n);
-        loops[DOT] = () -> vectors.dot(x, 0, y, 0, n);
-        loops[MAX] = () -> vectors.max(x, 0, n);
-        loops[EXP_SUM] = () -> vectors.expSum(x, 0, 1, z, 0, n);
-        loops[WIDEN_BFLOAT16] = () -> vectors.widenBfloat16(halves, 0, z, 0, n);
-        loops[NARROW_BFLOAT16] = () -> vectors.narrowBfloat16(x, 0, halves, 0, n);
-        loops[WIDEN_FLOAT16] = () -> vectors.widenFloat16(halves, 0, z, 0, n);
-        loops[NARROW_FLOAT16] = () -> vectors.narrowFloat16(x, 0, halves, 0, n);
-        int[] words = new int[4 * n];
-        loops[PHILOX] = () -> vectors.philox(1, 2, 3, words, 64);
-        loops[KEEP] = () -> vectors.keep(words, 0, 1, 1, x, 0, z, 0, n);
-        return Optional.of(loops);
     }
 
     @Override

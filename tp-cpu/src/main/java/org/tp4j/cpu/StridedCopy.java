@@ -1,5 +1,7 @@
 package org.tp4j.cpu;
 
+import java.util.Arrays;
+
 /**
  * Copies boxes between strided windows of arrays of any one type. Dimensions that lie behind each other in both windows
  * are merged; contiguous inner runs are moved as blocks; where one window runs along another dimension than the other (a
@@ -128,7 +130,9 @@ final class StridedCopy {
     }
 
     private void strip(int srcAt, int srcStride, int dstAt, int dstStride, int n) {
-        if (src instanceof float[] from) {
+        if (srcStride == 0 && dstStride == 1) {
+            fill(srcAt, dstAt, n);
+        } else if (src instanceof float[] from) {
             float[] to = (float[]) dst;
             for (int i = 0; i < n; i++) {
                 to[dstAt + i * dstStride] = from[srcAt + i * srcStride];
@@ -159,6 +163,23 @@ final class StridedCopy {
             for (int i = 0; i < n; i++) {
                 to[dstAt + i * dstStride] = from[srcAt + i * srcStride];
             }
+        }
+    }
+
+    /** One element repeated: what a stretched dimension is filled with. */
+    private void fill(int srcAt, int dstAt, int n) {
+        if (src instanceof float[] from) {
+            Arrays.fill((float[]) dst, dstAt, dstAt + n, from[srcAt]);
+        } else if (src instanceof short[] from) {
+            Arrays.fill((short[]) dst, dstAt, dstAt + n, from[srcAt]);
+        } else if (src instanceof double[] from) {
+            Arrays.fill((double[]) dst, dstAt, dstAt + n, from[srcAt]);
+        } else if (src instanceof int[] from) {
+            Arrays.fill((int[]) dst, dstAt, dstAt + n, from[srcAt]);
+        } else if (src instanceof long[] from) {
+            Arrays.fill((long[]) dst, dstAt, dstAt + n, from[srcAt]);
+        } else {
+            Arrays.fill((byte[]) dst, dstAt, dstAt + n, ((byte[]) src)[srcAt]);
         }
     }
 }

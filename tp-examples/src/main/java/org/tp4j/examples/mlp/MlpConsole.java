@@ -32,7 +32,7 @@ final class MlpConsole implements TrainingListener, AutoCloseable {
                 .setTaskName(title)
                 .setInitialMax(steps)
                 .setStyle(Terminal.canShow(out, "█▏│") ? ProgressBarStyle.UNICODE_BLOCK : ProgressBarStyle.ASCII)
-                .setUpdateIntervalMillis(interactive ? 100 : 1000)
+                .setUpdateIntervalMillis(interactive ? 100 : 2000)
                 .setConsumer(line)
                 .setUnit(" steps", 1)
                 .build();

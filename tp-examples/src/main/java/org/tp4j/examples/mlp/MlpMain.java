@@ -41,12 +41,12 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Examples:",
-            "  scripts/run-mlp.sh                                  2 ranks, threads of one JVM",
-            "  scripts/run-mlp.sh --ranks 4 --check                and compare with one rank",
-            "  scripts/run-mlp.sh --ranks 4 --launcher mpi         4 processes",
-            "  mpirun -np 4 scripts/run-mlp.sh                     the same",
-            "  mpirun -np 8 --hostfile hosts scripts/run-mlp.sh    on several machines",
-            "  scripts/run-mlp.sh --report mlp.html                with a page of curves and pictures",
+            "  run-mlp.sh                                  2 ranks, threads of one JVM",
+            "  run-mlp.sh --ranks 4 --check                and compare with one rank",
+            "  run-mlp.sh --ranks 4 --launcher mpi         4 processes",
+            "  mpirun -np 4 run-mlp.sh                     the same",
+            "  mpirun -np 8 --hostfile hosts run-mlp.sh    on several machines",
+            "  run-mlp.sh --report mlp.html                with curves and pictures",
             "",
             "Exit code: 0 trained (and the check passed), 1 failed, 2 wrong arguments."
         })

@@ -1,0 +1,94 @@
+package org.tp4j.examples.doctor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.tp4j.tensor.Backends;
+
+/** GPUs, the driver, and the libraries that the CUDA backend opens at run time. */
+final class CudaChecks {
+    private CudaChecks() {}
+
+    /** A library the backend opens: the soname it asks for, and newer ones that a forwarder can stand in for. */
+    private record Needed(String soname, String newer, String hint) {}
+
+    private static final List<Needed> LIBRARIES = List.of(
+            new Needed("libcublas.so.12", "libcublas.so.13", "install the CUDA 12 toolkit, or cuda-libraries-12-6"),
+            new Needed("libcublasLt.so.12", "libcublasLt.so.13", "comes with libcublas"),
+            new Needed("libnvrtc.so.12", "libnvrtc.so.13", "install the CUDA 12 toolkit, or cuda-nvrtc-12-6"),
+            new Needed("libnccl.so.2", "", "install NCCL (libnccl2) for ranks on several GPUs"));
+
+    static List<Finding> run(SharedLibraries libraries) {
+        List<Finding> findings = new ArrayList<>();
+        boolean gpus = addGpus(findings);
+        findings.add(driver(libraries, gpus));
+        for (Needed needed : LIBRARIES) {
+            findings.add(library(libraries, needed, gpus));
+        }
+        String problem = Backends.availability().get("cuda");
+        findings.add(
+                problem == null
+                        ? Finding.absent("device cuda", "tp-cuda is not on the class path", "")
+                        : problem.isEmpty()
+                                ? Finding.ok("device cuda", "usable")
+                                : Finding.absent("device cuda", problem.replaceAll("\\s*\\n\\s*", " "), ""));
+        return findings;
+    }
+
+    private static boolean addGpus(List<Finding> findings) {
+        List<String> gpus = Commands.output(
+                        "nvidia-smi", "--query-gpu=index,name,memory.total,compute_cap", "--format=csv,noheader")
+                .map(text -> text.lines().toList())
+                .orElse(List.of());
+        if (gpus.isEmpty()) {
+            gpus = SharedLibraries.expand("/proc/driver/nvidia/gpus/*").stream()
+                    .flatMap(folder -> Commands.lines(folder + "/information").stream())
+                    .filter(line -> line.startsWith("Model:"))
+                    .map(line -> line.substring("Model:".length()).strip())
+                    .toList();
+        }
+        if (gpus.isEmpty()) {
+            findings.add(Finding.absent("GPUs", "none (no nvidia-smi, nothing in /proc/driver/nvidia)", ""));
+        }
+        gpus.forEach(gpu -> findings.add(Finding.ok("GPU", gpu)));
+        if (gpus.size() > 1) {
+            Commands.output("nvidia-smi", "topo", "-m")
+                    .ifPresent(text -> text.lines()
+                            .map(line -> line.replaceAll("\u001b\\[[0-9;]*m", ""))
+                            .filter(line -> line.matches("\\s*GPU\\d.*"))
+                            .forEach(line -> findings.add(
+                                    Finding.ok("links", line.strip().replace('\t', ' ')))));
+        }
+        return !gpus.isEmpty();
+    }
+
+    private static Finding driver(SharedLibraries libraries, boolean gpus) {
+        Optional<String> kernel = Commands.lines("/proc/driver/nvidia/version").stream()
+                .filter(line -> line.startsWith("NVRM"))
+                .findFirst()
+                .map(line -> line.replaceAll("\\s+", " "));
+        Optional<SharedLibraries.Found> library = libraries.find("libcuda.so.1");
+        if (library.isPresent()) {
+            return Finding.ok("driver", kernel.map(text -> text + "; ").orElse("") + "libcuda.so.1 " + library.get());
+        }
+        return Finding.absent(
+                "driver",
+                "no libcuda.so.1"
+                        + kernel.map(text -> ", though the kernel has " + text).orElse(""),
+                gpus || kernel.isPresent()
+                        ? "install the NVIDIA driver's user libraries; of a container: docker run --gpus all"
+                        : "");
+    }
+
+    private static Finding library(SharedLibraries libraries, Needed needed, boolean gpus) {
+        Optional<SharedLibraries.Found> found = libraries.find(needed.soname);
+        if (found.isPresent()) {
+            return Finding.ok(needed.soname, found.get().toString());
+        }
+        Optional<SharedLibraries.Found> newer =
+                needed.newer.isEmpty() ? Optional.empty() : libraries.find(needed.newer);
+        return newer.map(other -> Finding.note(
+                        needed.soname, "not found, but " + needed.newer + " is: " + other, gpus ? needed.hint : ""))
+                .orElseGet(() -> Finding.absent(needed.soname, "not found", gpus ? needed.hint : ""));
+    }
+}

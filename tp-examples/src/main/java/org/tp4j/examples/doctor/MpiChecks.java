@@ -1,0 +1,60 @@
+package org.tp4j.examples.doctor;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.tp4j.comm.Launch;
+import org.tp4j.tensor.NativeLibrary;
+
+/** MPI: what starts processes, its library, and whether we can use it. */
+final class MpiChecks {
+    private static final String INSTALL =
+            "install Open MPI (Debian, Ubuntu: apt-get install openmpi-bin; macOS: brew install open-mpi)";
+
+    private MpiChecks() {}
+
+    static List<Finding> run(SharedLibraries libraries) {
+        List<Finding> findings = new ArrayList<>();
+        findings.add(mpirun());
+        findings.add(library(libraries));
+        String bridge = System.mapLibraryName("tp4j_mpi");
+        findings.add(
+                MpiChecks.class.getResource("/native/" + NativeLibrary.platform() + "/" + bridge) != null
+                        ? Finding.ok(bridge, "for " + NativeLibrary.platform() + ", in the jar")
+                        : Finding.absent(
+                                bridge,
+                                "the jar was built without it",
+                                "install gcc and build again, or use a jar built for " + NativeLibrary.platform()));
+        findings.add(usable());
+        return findings;
+    }
+
+    private static Finding mpirun() {
+        Optional<Path> file = Commands.find("mpirun");
+        return file.map(path -> Finding.ok(
+                        "mpirun",
+                        Commands.firstLine(path.toString(), "--version").orElse("version unknown") + ", " + path))
+                .orElseGet(() -> Finding.absent("mpirun", "not on the path", INSTALL));
+    }
+
+    private static Finding library(SharedLibraries libraries) {
+        for (String soname : List.of("libmpi.so.40", "libmpi.so.12", "libmpich.so.12")) {
+            Optional<SharedLibraries.Found> found = libraries.find(soname);
+            if (found.isPresent()) {
+                return Finding.ok("libmpi", found.get().toString());
+            }
+        }
+        return Finding.absent("libmpi", "not in the usual places (libmpi.so.40, libmpi.so.12)", INSTALL);
+    }
+
+    private static Finding usable() {
+        String problem = Launch.availability().get("mpi");
+        if (problem == null) {
+            return Finding.absent("launcher mpi", "not on the class path", "add the dependency org.tp4j:tp-cpu");
+        }
+        return problem.isEmpty()
+                ? Finding.ok("launcher mpi", "usable")
+                : Finding.absent("launcher mpi", problem.replaceAll("\\s*\\n\\s*", " "), "");
+    }
+}

@@ -40,7 +40,7 @@ final class HostChecks {
         List<String> lines = Commands.lines("/proc/cpuinfo");
         Optional<String> model = value(lines, "model name");
         String flags = value(lines, "flags").orElse("");
-        String simd = flags.contains(" avx512f ") ? ", AVX-512" : flags.contains(" avx2 ") ? ", AVX2" : "";
+        String simd = flags.contains(" avx512f") ? ", AVX-512" : flags.contains(" avx2") ? ", AVX2" : "";
         return model.map(m -> ", " + m).orElse("") + simd;
     }
 
@@ -48,7 +48,7 @@ final class HostChecks {
         return lines.stream()
                 .filter(line -> line.startsWith(key))
                 .findFirst()
-                .map(line -> line.substring(line.indexOf(':') + 1).strip() + " ");
+                .map(line -> line.substring(line.indexOf(':') + 1).strip());
     }
 
     private static String memory() {

@@ -6,14 +6,16 @@ import org.tp4j.tensor.HalfFloats;
 
 /** {@link Reducer} for the 16-bit floats: widened, joined in 32 bits, rounded once. */
 final class HalfReducer {
-    private static final ThreadLocal<float[]> SUM = ThreadLocal.withInitial(() -> new float[Movement.CHUNK]);
-    private static final ThreadLocal<float[]> TERM = ThreadLocal.withInitial(() -> new float[Movement.CHUNK]);
+    private static final int BLOCK = 2048; // scratch that stays in the first-level cache
+
+    private static final ThreadLocal<float[]> SUM = ThreadLocal.withInitial(() -> new float[BLOCK]);
+    private static final ThreadLocal<float[]> TERM = ThreadLocal.withInitial(() -> new float[BLOCK]);
 
     private HalfReducer() {}
 
     static void reduce(DType dtype, ReduceOp op, Object[] ins, int[] at, short[] out, int outAt, int n) {
-        for (int from = 0; from < n; from += Movement.CHUNK) {
-            chunk(dtype, op, ins, at, out, outAt, from, Math.min(Movement.CHUNK, n - from));
+        for (int from = 0; from < n; from += BLOCK) {
+            chunk(dtype, op, ins, at, out, outAt, from, Math.min(BLOCK, n - from));
         }
     }
 

@@ -17,11 +17,17 @@ import org.tp4j.tensor.DType;
  * calls need no copy.
  */
 abstract class Movement {
-    /** Elements a chunk: its inputs and outputs stay in a core's second-level cache. */
-    static final int CHUNK = 16 * 1024;
+    /** Elements in the smallest chunk: some microseconds of work, against a tenth of one to claim it. */
+    private static final int SMALLEST = 4 * 1024;
+
+    /** Elements in the largest: its inputs and outputs stay in a core's second-level cache. */
+    private static final int LARGEST = 16 * 1024;
+
+    private static final int CHUNKS_PER_RANK = 2;
 
     final Post[] posts;
     final long[] runs;
+    private final int chunk;
     private final int chunks;
 
     /** Over runs of the given lengths. */
@@ -32,7 +38,9 @@ abstract class Movement {
         for (long run : runs) {
             total += run;
         }
-        this.chunks = (int) ((total + CHUNK - 1) / CHUNK);
+        long fair = total / ((long) CHUNKS_PER_RANK * posts.length);
+        this.chunk = (int) Math.max(SMALLEST, Math.min(LARGEST, fair));
+        this.chunks = (int) ((total + chunk - 1) / chunk);
     }
 
     static Movement of(Post[] posts) {
@@ -54,12 +62,12 @@ abstract class Movement {
     }
 
     /** Does one chunk. */
-    void run(int chunk) {
+    void run(int index) {
         for (Post post : posts) {
             post.checkLive();
         }
-        long from = (long) chunk * CHUNK;
-        long to = from + CHUNK;
+        long from = (long) index * chunk;
+        long to = from + chunk;
         long begin = 0;
         for (int run = 0; run < runs.length && begin < to; run++) {
             long end = begin + runs[run];

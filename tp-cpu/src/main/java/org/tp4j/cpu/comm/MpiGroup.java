@@ -49,7 +49,7 @@ final class MpiGroup extends EngineGroup {
             return Work.done();
         }
         MpiWork work = switch (call.kind()) {
-            case ALL_REDUCE -> allReduce(record, some(in), some(out));
+            case ALL_REDUCE -> MpiReductions.allReduce(this, record, some(in), some(out));
             case REDUCE -> new MpiReductions.Direct(this, record, some(in), some(out));
             case REDUCE_SCATTER ->
                 new MpiReductions.Scatter(this, record, some(in), some(out), some(call.sendCounts()));
@@ -65,13 +65,6 @@ final class MpiGroup extends EngineGroup {
         };
         job.start(work);
         return work;
-    }
-
-    private MpiWork allReduce(CallRecord record, NdArray in, NdArray out) {
-        long bytes = in.elements() * in.dtype().bytes();
-        return bytes <= MpiReductions.DIRECT_BYTES
-                ? new MpiReductions.Direct(this, record, in, out)
-                : new MpiReductions.Chunked(this, record, in, out);
     }
 
     private static <T> T some(@Nullable T value) {

@@ -12,9 +12,19 @@ import org.tp4j.tensor.Shape;
 /** Calls that join values. Every element is joined in rank order, by all ranks or by one owner: the same bits everywhere. */
 final class MpiReductions {
     /** Up to here everybody sends everything to everybody and joins it all: one round instead of two. */
-    static final long DIRECT_BYTES = 16 * 1024;
+    private static final long DIRECT_BYTES = 16 * 1024;
+
+    /** Two ranks move as much either way, so only the joining, which each does whole, weighs against the round saved. */
+    private static final long DIRECT_BYTES_OF_TWO = 256 * 1024;
 
     private MpiReductions() {}
+
+    static MpiWork allReduce(MpiGroup group, CallRecord record, NdArray in, NdArray out) {
+        long bytes = in.elements() * in.dtype().bytes();
+        return bytes <= (group.size() == 2 ? DIRECT_BYTES_OF_TWO : DIRECT_BYTES)
+                ? new Direct(group, record, in, out)
+                : new Chunked(group, record, in, out);
+    }
 
     /** What reductions share. */
     private abstract static class Reduction extends MpiWork {

@@ -37,6 +37,7 @@ import picocli.CommandLine.Spec;
         description = "A training step of the Megatron-style MLP: forward, backward, SGD.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
+@SuppressWarnings("try") // a scope that only owns
 public final class MlpBench implements Callable<Integer> {
     private static final double LEARNING_RATE = 1e-3;
 

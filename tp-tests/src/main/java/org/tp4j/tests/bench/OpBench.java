@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
         description = "What an operation costs the host, in microseconds: 8 x 8, plain tensors and tensors on a mesh.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
+@SuppressWarnings("try") // a scope that only owns
 public final class OpBench implements Callable<Integer> {
     private static final int TRIES = 5;
 

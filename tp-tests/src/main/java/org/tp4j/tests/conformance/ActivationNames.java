@@ -38,6 +38,7 @@ final class ActivationNames {
         return words.contains("relu") || words.contains("reglu") ? Activation.RELU : null;
     }
 
+    @SuppressWarnings("try") // a mode that only lasts
     private static Activation nearest(CaseData data, Set<Activation> candidates) {
         double[] y = Differences.values(data.tensor("y"));
         boolean gated = data.about().has("param.gate_proj.weight");

@@ -53,6 +53,7 @@ final class ElementwiseCases implements CaseRunner {
         return nearest(data, List.copyOf(functions.values()));
     }
 
+    @SuppressWarnings("try") // a mode that only lasts
     private static Function nearest(CaseData data, List<Function> functions) {
         double[] y = Differences.values(data.tensor("y"));
         Function best = functions.get(0);

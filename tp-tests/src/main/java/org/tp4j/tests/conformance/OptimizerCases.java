@@ -41,9 +41,8 @@ final class OptimizerCases implements CaseRunner {
             for (int step = 0; data.about().has(initial.keySet().iterator().next() + ".grad." + step); step++) {
                 model.takeGradients(data, ".grad." + step);
                 optimizer.step();
-                for (String name : initial.keySet()) {
-                    data.compare(name + ".after." + step, model.state().get(name));
-                }
+                int at = step;
+                model.state().forEach((name, value) -> data.compare(name + ".after." + at, value));
             }
         }
         return BareParameters.Cut.titles();

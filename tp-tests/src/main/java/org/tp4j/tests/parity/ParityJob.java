@@ -3,6 +3,7 @@ package org.tp4j.tests.parity;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.tp4j.comm.World;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.parallel.Parallelize;
@@ -65,29 +66,23 @@ record ParityJob(Configuration configuration, DType dtype) implements Job {
                 world.backend(),
                 dtype);
         Map<Quantity, Differences> found = new LinkedHashMap<>();
-        for (Quantity quantity : Quantity.values()) {
-            found.put(quantity, new Differences());
-        }
-        found.get(Quantity.OUTPUT).compare("output", together.output(), alone.output());
-        compare(found.get(Quantity.GRADIENTS), together.gradients(), alone.gradients());
-        found.get(Quantity.NORM).compare("norm", together.norm(), alone.norm());
-        compare(found.get(Quantity.PARAMETERS), together.parameters(), alone.parameters());
-        return judge(found, initial(alone, together));
+        found.put(Quantity.OUTPUT, compare(Map.of("output", together.output()), Map.of("output", alone.output())));
+        found.put(Quantity.GRADIENTS, compare(together.gradients(), alone.gradients()));
+        double[] norm = {together.norm()};
+        found.put(Quantity.NORM, compare(Map.of("norm", norm), Map.of("norm", new double[] {alone.norm()})));
+        found.put(Quantity.PARAMETERS, compare(together.parameters(), alone.parameters()));
+        // Before the first step they must be the same bit for bit.
+        return judge(found, compare(together.initial(), alone.initial()).worst());
     }
 
-    private static void compare(Differences found, Map<String, double[]> actual, Map<String, double[]> expected) {
+    private static Differences compare(Map<String, double[]> actual, Map<String, double[]> expected) {
         if (!actual.keySet().equals(expected.keySet())) {
             throw new IllegalStateException(
                     "there are " + actual.keySet() + " where one rank alone has " + expected.keySet());
         }
-        expected.forEach((name, values) -> found.compare(name, actual.get(name), values));
-    }
-
-    /** Largest difference of parameters before the first step, which must be the same bit for bit. */
-    private static double initial(TrainingRun alone, TrainingRun together) {
         Differences found = new Differences();
-        compare(found, together.initial(), alone.initial());
-        return found.worst();
+        expected.forEach((name, values) -> found.compare(name, Objects.requireNonNull(actual.get(name)), values));
+        return found;
     }
 
     private Outcome judge(Map<Quantity, Differences> found, double initial) {

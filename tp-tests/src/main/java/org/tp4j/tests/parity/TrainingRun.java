@@ -26,6 +26,7 @@ import org.tp4j.tests.run.Differences;
  * @param losses of all steps
  * @param parameters after the last step
  */
+@SuppressWarnings("try") // a scope that only owns
 record TrainingRun(
         Map<String, double[]> initial,
         double[] output,

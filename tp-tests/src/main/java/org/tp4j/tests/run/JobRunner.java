@@ -3,6 +3,7 @@ package org.tp4j.tests.run;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import org.tp4j.comm.CommunicationException;
@@ -18,6 +19,7 @@ import org.tp4j.tensor.Shape;
  * Runs jobs on ranks and settles one outcome for all of them: the worst. A job that throws on every rank has failed and the
  * next one runs; threads are started anew for each job, so that there even a job that throws on one rank alone harms no other.
  */
+@SuppressWarnings("try") // a scope that only owns
 public final class JobRunner {
     private final RankOptions options;
 
@@ -58,7 +60,7 @@ public final class JobRunner {
                     settled.set(outcome);
                 }
             });
-            return settled.get();
+            return Objects.requireNonNull(settled.get());
         } catch (CommunicationException e) {
             return Outcome.fail(e);
         }

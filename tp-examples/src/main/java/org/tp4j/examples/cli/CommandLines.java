@@ -3,6 +3,7 @@ package org.tp4j.examples.cli;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import org.tp4j.tensor.TpException;
 import picocli.CommandLine;
 
@@ -32,8 +33,8 @@ public final class CommandLines {
     public static int run(Object command, boolean speaks, String... arguments) {
         int code = new CommandLine(command)
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setOut(new PrintWriter(speaks ? System.out : nowhere(), true))
-                .setErr(new PrintWriter(speaks ? System.err : nowhere(), true))
+                .setOut(new PrintWriter(speaks ? System.out : nowhere(), true, Terminal.charset()))
+                .setErr(new PrintWriter(speaks ? System.err : nowhere(), true, Terminal.charset()))
                 .setParameterExceptionHandler(CommandLines::explainUsage)
                 .setExecutionExceptionHandler((failure, line, parsed) -> explain(failure, line))
                 .execute(arguments);
@@ -44,7 +45,7 @@ public final class CommandLines {
     }
 
     private static PrintStream nowhere() {
-        return new PrintStream(OutputStream.nullOutputStream());
+        return new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8);
     }
 
     private static void sleep(long ms) {
@@ -57,8 +58,9 @@ public final class CommandLines {
 
     private static int explainUsage(CommandLine.ParameterException problem, String... arguments) {
         CommandLine line = problem.getCommandLine();
-        line.getErr().println(line.getCommandName() + ": " + problem.getMessage());
-        if (!problem.getMessage().contains("HINT:")) {
+        String message = String.valueOf(problem.getMessage());
+        line.getErr().println(line.getCommandName() + ": " + message);
+        if (!message.contains("HINT:")) {
             line.getErr().println("HINT: " + line.getCommandName() + " --help lists the options");
         }
         return USAGE;

@@ -1,7 +1,6 @@
 package org.tp4j.examples.cli;
 
 import java.io.Console;
-import java.io.PrintStream;
 import java.nio.charset.Charset;
 
 /** What standard output is: a terminal whose lines can be redrawn, or a file or pipe. */
@@ -9,6 +8,7 @@ public final class Terminal {
     private Terminal() {}
 
     /** Whether somebody watches standard output, so that a line may be drawn over. */
+    @SuppressWarnings("SystemConsoleNull") // it is null up to Java 21
     public static boolean isInteractive() {
         Console console = System.console();
         if (console == null || "dumb".equals(System.getenv("TERM"))) {
@@ -22,9 +22,13 @@ public final class Terminal {
     }
 
     /** Whether standard output can show these characters. */
-    public static boolean canShow(PrintStream out, String characters) {
-        String name = System.getProperty("stdout.encoding", System.getProperty("sun.stdout.encoding"));
-        Charset charset = name == null ? Charset.defaultCharset() : Charset.forName(name);
-        return charset.newEncoder().canEncode(characters);
+    public static boolean canShow(String characters) {
+        return charset().newEncoder().canEncode(characters);
+    }
+
+    /** How standard output encodes characters. */
+    static Charset charset() {
+        String name = System.getProperty("stdout.encoding", System.getProperty("sun.stdout.encoding", ""));
+        return name.isEmpty() ? Charset.defaultCharset() : Charset.forName(name);
     }
 }

@@ -18,6 +18,7 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /** The CPU backend at work: a product and a sum over ranks, timed and checked. */
+@SuppressWarnings("try") // scopes that only own
 final class CpuChecks {
     private static final int SIZE = 768; // of the product's matrices
     private static final double TOLERANCE = 1e-3; // of a sum of 768 products of numbers below 1, in float32

@@ -33,6 +33,7 @@ public final class DoctorMain implements Callable<Integer> {
     private static final int NAME_WIDTH = 18;
 
     @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
 
     /** For picocli. */

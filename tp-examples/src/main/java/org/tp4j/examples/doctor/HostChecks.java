@@ -91,7 +91,7 @@ final class HostChecks {
         if (line.isEmpty()) {
             return Finding.ok("locked memory", "no limit known on this system");
         }
-        String soft = line.get().substring("Max locked memory".length()).strip().split("\\s+")[0];
+        String soft = line.get().substring("Max locked memory".length()).strip().replaceAll("\\s.*", "");
         if (soft.equals("unlimited")) {
             return Finding.ok("locked memory", "unlimited (ulimit -l)");
         }

@@ -93,7 +93,7 @@ final class SharedLibraries {
                     try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder, segment.toString())) {
                         entries.forEach(next::add);
                     } catch (IOException e) {
-                        continue; // a folder that may not be read holds nothing for us
+                        // a folder that may not be read holds nothing for us
                     }
                 }
             }

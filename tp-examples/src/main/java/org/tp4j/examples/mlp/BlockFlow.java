@@ -3,12 +3,12 @@ package org.tp4j.examples.mlp;
 import static org.tp4j.examples.report.Html.format;
 import static org.tp4j.examples.report.Html.text;
 
-import org.tp4j.examples.report.LayoutPicture;
 import org.tp4j.examples.report.ParameterShards;
+import org.tp4j.examples.report.ShardPicture;
 
 /** How one block runs on all ranks at once, drawn from left to right: a lane a rank between f and g. */
 final class BlockFlow {
-    private static final int WIDTH = 1010;
+    private static final int WIDTH = 1030;
     private static final int LANE = 46;
     private static final int GAP = 10;
     private static final int TOP = 26;
@@ -45,7 +45,7 @@ final class BlockFlow {
         box("plain", 4, middle, 108, "norm(x)", "[" + batch + ", " + MlpSettings.WIDTH + "]");
         gate(158, middle, "f", "forward: nothing", "backward: all-reduce", height);
         gate(822, middle, "g", "forward: all-reduce", "backward: nothing", height);
-        box("plain", 898, middle, 108, "x + sum + bias", "[" + batch + ", " + MlpSettings.WIDTH + "]");
+        box("plain", 898, middle, 126, "x + sum + bias", "[" + batch + ", " + MlpSettings.WIDTH + "]");
         line(112, middle, 142, middle);
         line(838, middle, 898, middle);
         for (int rank = 0; rank < lanes; rank++) {
@@ -63,11 +63,11 @@ final class BlockFlow {
 
     private void lane(int rank, double y) {
         long features = up.parts().get(rank).local().size(0);
-        String colour = LayoutPicture.colour(rank);
+        String colour = ShardPicture.colour(rank);
         filled(226, y, 200, colour, "rank " + rank + ": up_proj", up.held(rank));
-        line(426, y, 446, y);
-        box("plain", 446, y, 96, "gelu, dropout", "[" + batch + ", " + features + "]");
-        line(542, y, 562, y);
+        line(426, y, 440, y);
+        box("plain", 440, y, 108, "gelu, dropout", "[" + batch + ", " + features + "]");
+        line(548, y, 562, y);
         filled(562, y, 200, colour, "rank " + rank + ": down_proj", down.held(rank));
     }
 

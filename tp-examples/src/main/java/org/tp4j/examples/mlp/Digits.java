@@ -109,7 +109,7 @@ record Digits(Part train, Part test) {
     }
 
     private static Image parse(String line) {
-        String[] fields = line.split(",");
+        String[] fields = line.split(",", -1);
         float[] pixels = new float[PIXELS];
         for (int i = 0; i < PIXELS; i++) {
             pixels[i] = Integer.parseInt(fields[i]) / WHITE;

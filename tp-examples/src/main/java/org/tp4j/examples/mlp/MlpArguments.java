@@ -125,6 +125,7 @@ final class MlpArguments {
     @Nullable Path metrics;
 
     @Spec(Spec.Target.MIXEE)
+    @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
 
     /** What is to be trained. */

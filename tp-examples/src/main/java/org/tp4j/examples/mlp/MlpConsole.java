@@ -31,7 +31,7 @@ final class MlpConsole implements TrainingListener, AutoCloseable {
         bar = new ProgressBarBuilder()
                 .setTaskName(title)
                 .setInitialMax(steps)
-                .setStyle(Terminal.canShow(out, "█▏│") ? ProgressBarStyle.UNICODE_BLOCK : ProgressBarStyle.ASCII)
+                .setStyle(Terminal.canShow("█▏│") ? ProgressBarStyle.UNICODE_BLOCK : ProgressBarStyle.ASCII)
                 .setUpdateIntervalMillis(interactive ? 100 : 2000)
                 .setConsumer(line)
                 .setUnit(" steps", 1)

@@ -55,6 +55,7 @@ public final class MlpMain implements Callable<Integer> {
     private MlpArguments arguments = new MlpArguments();
 
     @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
 
     private final Optional<LaunchEnvironment> launched =

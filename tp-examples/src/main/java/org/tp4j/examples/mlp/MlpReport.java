@@ -16,12 +16,15 @@ import org.tp4j.examples.mlp.Digits.Batch;
 import org.tp4j.examples.mlp.Digits.Image;
 import org.tp4j.examples.report.CommunicationTable;
 import org.tp4j.examples.report.Html;
-import org.tp4j.examples.report.LayoutPicture;
 import org.tp4j.examples.report.LineChart;
 import org.tp4j.examples.report.LineChart.Series;
 import org.tp4j.examples.report.ParameterShards;
 import org.tp4j.examples.report.PixelPicture;
+import org.tp4j.examples.report.ShardPicture;
 import org.tp4j.examples.report.ValueAxis;
+import org.tp4j.parallel.DryRun;
+import org.tp4j.parallel.Parallelize;
+import org.tp4j.tensor.Shape;
 
 /**
  * A run as a page: how it went, who holds what, what was communicated.
@@ -192,7 +195,7 @@ record MlpReport(
     }
 
     private String holdings() {
-        LayoutPicture picture = new LayoutPicture(parameters, facts.ranks());
+        ShardPicture picture = new ShardPicture(parameters, facts.ranks());
         BlockFlow flow = new BlockFlow(
                 find("blocks.0.up_proj.weight"),
                 find("blocks.0.down_proj.weight"),
@@ -220,31 +223,18 @@ record MlpReport(
                 .forEach((pattern, style) -> lines.add("    \"" + text(pattern) + "\", new "
                         + text(style.getClass().getSimpleName()) + "()"));
         code.append(String.join(",\n", lines)).append("));</pre>\n");
-        List<List<String>> rows = new ArrayList<>();
-        for (ParameterShards p : parameters) {
-            int last = facts.ranks() - 1;
-            rows.add(List.of(
-                    "<code>" + text(p.name()) + "</code>",
-                    text(p.shape()),
-                    text(p.placement()),
-                    text(p.parts().get(0).local()),
-                    text(p.parts().get(last).local()),
-                    format("%,d", p.bytes(0))));
-        }
+        DryRun run = DryRun.on("tp", facts.ranks(), Shape.of(facts.settings().batch(), Digits.PIXELS))
+                .withType(facts.settings().dtype());
+        Object table = Parallelize.describe(
+                () -> new MlpTraining.Classifier(
+                        facts.settings().hidden(), facts.settings().dropout()),
+                MlpTraining.PLAN,
+                run);
         return section(
                 "The plan",
                 "A map from module names to styles is all that splits the model; what it does not name is whole on every"
-                        + " rank.",
-                code
-                        + Html.table(
-                                List.of(
-                                        "parameter",
-                                        "shape",
-                                        "placement",
-                                        "on rank 0",
-                                        "on the last rank",
-                                        "#bytes on rank 0"),
-                                rows));
+                        + " rank. Below, what <code>Parallelize.describe</code> prints of it without allocating anything.",
+                code + "<pre>" + text(table) + "</pre>\n");
     }
 
     private String communication() {

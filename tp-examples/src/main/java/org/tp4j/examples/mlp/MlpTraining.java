@@ -24,6 +24,7 @@ import org.tp4j.tensor.Tensor;
  * Model, plan and training loop of the example: the program that every rank runs, whether it is a thread, a process under
  * mpirun, or has a GPU of its own. Nothing in the model knows of ranks; the plan alone splits it.
  */
+@SuppressWarnings("try") // scopes that only own
 final class MlpTraining {
     /** The two wide layers of each block are split over the ranks; everything else is whole on each. */
     static final Map<String, ParallelStyle> PLAN = Map.of(

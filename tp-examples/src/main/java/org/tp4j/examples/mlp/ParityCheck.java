@@ -31,6 +31,7 @@ import org.tp4j.tensor.Tensor;
  * @param own largest differences as trained
  * @param doubles largest differences after an epoch in float64, if that was needed
  */
+@SuppressWarnings("try") // scopes that only own
 record ParityCheck(
         TrainingResult alone, Difference own, @Nullable Difference doubles) {
     /**

@@ -10,6 +10,7 @@ import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Tensor;
 
 /** What one training step communicates, by phase. */
+@SuppressWarnings("try") // scopes that only own
 final class StepTrace {
     private StepTrace() {}
 

@@ -47,7 +47,7 @@ class ReportPartsTest {
 
     @Test
     void shouldDrawRepeatedModulesOnce() {
-        String picture = new LayoutPicture(shards(2, 6), 2).html();
+        String picture = new ShardPicture(shards(2, 6), 2).html();
         assertThat(picture).containsOnlyOnce("<h3>* <small>&times; 2</small></h3>");
         assertThat(picture).contains("rank 0: rows 0-2", "rank 1: rows 3-5");
     }

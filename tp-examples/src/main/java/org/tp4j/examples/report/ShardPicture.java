@@ -9,7 +9,7 @@ import org.tp4j.tensor.Region;
 import org.tp4j.tensor.Shape;
 
 /** Which rank holds which rows and columns of each parameter, drawn to scale; a colour a rank. */
-public final class LayoutPicture {
+public final class ShardPicture {
     private static final double LONGEST = 168; // pixels of the largest dimension
     private static final double THINNEST = 11;
     private static final int COLOURS = 8;
@@ -19,7 +19,7 @@ public final class LayoutPicture {
     private final double pixels;
 
     /** A picture of these parameters on so many ranks. */
-    public LayoutPicture(List<ParameterShards> parameters, int ranks) {
+    public ShardPicture(List<ParameterShards> parameters, int ranks) {
         this.parameters = parameters;
         this.ranks = ranks;
         long largest = parameters.stream()
@@ -31,7 +31,7 @@ public final class LayoutPicture {
 
     /** The colour of a rank, as a value of CSS. */
     public static String colour(int rank) {
-        return rank < COLOURS ? "var(--rank-" + rank + ")" : format("hsl(%d 55%% 55%%)", rank * 137 % 360);
+        return rank < COLOURS ? "var(--rank-" + rank + ")" : format("hsl(%d 50%% 45%%)", rank * 137 % 360);
     }
 
     /** Names of the ranks in their colours. */

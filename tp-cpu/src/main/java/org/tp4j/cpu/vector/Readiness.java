@@ -27,7 +27,9 @@ final class Readiness {
     private final Supplier<Optional<Runnable[]>> loops;
 
     /** Made by the worker when it is first needed: it is this that loads the Vector API. */
-    private @Nullable Optional<Runnable[]> made;
+    private Runnable @Nullable [] made;
+
+    private boolean unfit;
 
     /** One thread, which goes when there is nothing to do. */
     private final ThreadPoolExecutor worker =
@@ -74,16 +76,15 @@ final class Readiness {
 
     /** Runs the loop until a call takes no longer than compiled code would; gives up on it if that never happens. */
     private void warmUp(int id) {
-        final long compiledNanos = 1_000;
-        Optional<Runnable[]> all = made;
-        if (all == null) {
-            all = loops.get();
-            made = all;
+        final long compiledNanos = 6_000; // for 256 elements; it is 300 when compiled, and over 40 000 before
+        if (made == null && !unfit) {
+            made = loops.get().orElse(null);
+            unfit = made == null;
         }
-        if (all.isEmpty()) {
+        if (made == null) {
             return;
         }
-        Runnable loop = all.get()[id];
+        Runnable loop = made[id];
         long best = Long.MAX_VALUE;
         for (int calls = 0; calls < MAX_CALLS; calls += CALLS_BETWEEN_LOOKS) {
             long start = System.nanoTime();

@@ -35,6 +35,7 @@ import org.tp4j.tensor.UnaryKernel;
  * {@link org.tp4j.cpu.scalar.FloatKernels} with the Vector API: whole vectors by vector loops, once they are {@linkplain
  * Readiness ready}, and the rest by the scalar ones.
  */
+@SuppressWarnings("EnumOrdinal") // numbers of loops, which nothing outside remembers
 public final class VectorFloatKernels extends ScalarFloatKernels {
     /** Pieces shorter than this are left to the scalar loops. */
     private static final int SMALL = 64;

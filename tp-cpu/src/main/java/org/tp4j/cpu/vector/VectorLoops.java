@@ -13,6 +13,7 @@ import org.tp4j.tensor.UnaryKernel;
  * The numbers of the vector loops for {@link Readiness}, and how each is warmed up: the unary kernels by their ordinals,
  * the binary ones from BINARY, the activations from ACTIVATION, then the others.
  */
+@SuppressWarnings("EnumOrdinal") // numbers of loops, which nothing outside remembers
 final class VectorLoops {
     static final int BINARY = UnaryKernel.values().length;
     static final int ACTIVATION = BINARY + BinaryKernel.values().length;

@@ -37,6 +37,7 @@ public final class ConformanceMain implements Callable<Integer> {
     @Override
     public Integer call() {
         try {
+            ranks.check();
             return run(folder, ranks, Runners.all(), System.out) == 0 ? 0 : 1;
         } catch (IllegalArgumentException e) {
             System.err.println("conformance: " + e.getMessage());

@@ -37,6 +37,7 @@ public final class ParityMain implements Callable<Integer> {
     @Override
     public Integer call() {
         try {
+            ranks.check();
             return run(Configurations.all(), ranks, System.out) == 0 ? 0 : 1;
         } catch (IllegalArgumentException e) {
             System.err.println("parity: " + e.getMessage());

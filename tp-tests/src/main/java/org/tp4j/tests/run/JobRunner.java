@@ -51,31 +51,39 @@ public final class JobRunner {
         }
     }
 
+    /** Runs as threads; what a rank throws ends all of them, and the first to fail says why. */
     private Outcome onThreads(Job job, int ranks) {
         AtomicReference<Outcome> settled = new AtomicReference<>();
         try {
             Launch.run(options.launch(ranks), world -> {
-                Outcome outcome = settle(job, world);
+                Outcome outcome = agree(run(job, world), world);
                 if (world.rank() == 0) {
                     settled.set(outcome);
                 }
             });
             return Objects.requireNonNull(settled.get());
-        } catch (CommunicationException e) {
+        } catch (RuntimeException | StackOverflowError e) {
             return Outcome.fail(e);
         }
     }
 
+    /** Runs as this process; what is thrown on all ranks alike is an outcome, and the next job can run. */
     private static Outcome settle(Job job, World world) throws Exception {
         Outcome mine;
-        try (Scope scope = Scope.open(job.name())) {
-            mine = job.run(world);
+        try {
+            mine = run(job, world);
         } catch (CommunicationException | InterruptedException e) {
             throw e; // the others cannot be reached any more
         } catch (Exception | StackOverflowError e) {
             mine = Outcome.fail(e);
         }
         return agree(mine, world);
+    }
+
+    private static Outcome run(Job job, World world) throws Exception {
+        try (Scope scope = Scope.open(job.name())) {
+            return job.run(world);
+        }
     }
 
     /** This rank's outcome, unless another rank has a worse one. */

@@ -3,8 +3,10 @@ package org.tp4j.tests.run;
 import java.util.List;
 import java.util.Optional;
 import org.tp4j.comm.CommunicationOptions;
+import org.tp4j.comm.Launch;
 import org.tp4j.comm.LaunchEnvironment;
 import org.tp4j.comm.LaunchOptions;
+import org.tp4j.tensor.TpException;
 import picocli.CommandLine.Option;
 
 /** The options that say which ranks run: {@code --ranks 1,2,3,4 --launcher threads|mpi --device cpu|cuda}. */
@@ -69,6 +71,25 @@ public final class RankOptions {
                     + " processes were started; HINT: leave --ranks out, or start the script without mpirun");
         }
         return List.of(size);
+    }
+
+    /**
+     * Checks that ranks can be had at all, before any job is blamed for it.
+     *
+     * @throws IllegalArgumentException if the launcher is unknown, needs mpirun, or has no such device here
+     */
+    public void check() {
+        if (launcher.equals("mpi") && !areProcesses()) {
+            throw new IllegalArgumentException(
+                    "--launcher mpi, but mpirun did not start this process; HINT: the script does it");
+        }
+        if (!areProcesses()) {
+            try {
+                Launch.run(launch(1), world -> {});
+            } catch (TpException e) {
+                throw new IllegalArgumentException(e.getMessage(), e);
+            }
+        }
     }
 
     /** The launch of {@code n} ranks. */

@@ -25,8 +25,7 @@ public final class Layout {
     private final int[] cuts;
 
     private final int hash;
-    private @Nullable Shape lastShape;
-    private @Nullable Region lastRegion;
+    private @Nullable Region last; // one field, so that threads never see half of it
 
     private Layout(DeviceMesh mesh, Placement[] placements, int[] cuts) {
         this.mesh = mesh;
@@ -228,14 +227,13 @@ public final class Layout {
      * @throws IllegalArgumentException if a dimension does not consist of whole units
      */
     public Region region(Shape global) {
-        Region cached = lastRegion;
-        if (global.equals(lastShape) && cached != null) {
+        Region cached = last;
+        if (cached != null && cached.global().equals(global)) {
             return cached;
         }
         checkUnits(global);
         Region region = regionOf(global, axisCoordinates());
-        lastRegion = region;
-        lastShape = global;
+        last = region;
         return region;
     }
 

@@ -8,7 +8,8 @@ import org.tp4j.tensor.Shape;
 
 /**
  * Merging and splitting dimensions. Both shapes fall into groups of equal products; a cut of the first dimension of a group
- * (sizes of 1 aside) becomes a cut of the first dimension of its counterpart if it falls on whole units there.
+ * (sizes of 1 aside) becomes a cut of the first dimension of its counterpart if it falls on whole units there. A cut
+ * dimension of size 1, of which the first rank has all, becomes another of size 1, or a cut that leaves all to the first rank.
  */
 final class ReshapeRule implements ShardingRule {
     private final Shape in;
@@ -64,6 +65,32 @@ final class ReshapeRule implements ShardingRule {
             outRest[i0] = out.product(o0 + 1, o);
             outLeading[i0] = o0;
         }
+        placeOnes();
+    }
+
+    /** Finds a place for each dimension of size 1: the next of size 1 in the result, else the group it stands before or behind. */
+    private void placeOnes() {
+        int from = 0; // dimensions of the result before it are taken
+        for (int i = 0; i < in.dims(); i++) {
+            if (outLeading[i] >= 0) {
+                from = outLeading[i] + 1;
+            } else if (in.size(i) == 1) {
+                int to = from;
+                while (to < out.dims() && out.size(to) != 1 && outLabels[to] < 0) {
+                    to++; // the rest of a group
+                }
+                if (to == out.dims()) {
+                    to = from - 1;
+                } else if (out.size(to) == 1) {
+                    from = to + 1;
+                    outLabels[to] = i;
+                }
+                if (to >= 0) {
+                    outLeading[i] = to;
+                    inLabels[i] = outLabels[to];
+                }
+            }
+        }
     }
 
     @Override
@@ -96,6 +123,9 @@ final class ReshapeRule implements ShardingRule {
                             + ", which is sharded, into an outer one",
                     0,
                     Placement.replicate());
+        }
+        if (in.size(s.dim()) == 1) {
+            return new Shard(to, Math.max(1, out.size(to)));
         }
         long elements = s.unit() * inRest[s.dim()];
         if (elements % outRest[s.dim()] == 0 && elements >= outRest[s.dim()]) {

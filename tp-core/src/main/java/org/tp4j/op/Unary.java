@@ -24,6 +24,11 @@ public record Unary(UnaryKernel kernel, double a, double b) implements Operation
     }
 
     @Override
+    public Object key() {
+        return kernel;
+    }
+
+    @Override
     public TensorSpec infer(TensorSpec... in) {
         boolean forBool = kernel == UnaryKernel.NOT;
         boolean arithmetic = kernel == UnaryKernel.NEG

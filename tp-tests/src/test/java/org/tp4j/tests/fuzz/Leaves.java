@@ -10,6 +10,7 @@ import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.oracle.RandomLayouts;
@@ -80,6 +81,10 @@ final class Leaves {
     }
 
     private Entry make(Whole value, boolean wanted, @Nullable List<Placement> placements) {
+        return Scope.outside(() -> madeOutside(value, wanted, placements));
+    }
+
+    private Entry madeOutside(Whole value, boolean wanted, @Nullable List<Placement> placements) {
         Tensor alone = value.toTensor(rank.backend()).requiresGrad(wanted);
         Tensor spread;
         String how;

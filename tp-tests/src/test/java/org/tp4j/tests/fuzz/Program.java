@@ -13,6 +13,7 @@ import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
+import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.ops.Close;
@@ -64,7 +65,13 @@ final class Program {
                 pool.add(leaves.any(shape()));
             }
             for (int pass = 0; pass < passes; pass++) {
-                once();
+                if (random.nextBoolean()) {
+                    once();
+                } else { // memory comes from a pool, its content what was there before, and goes back to it
+                    try (Scope scope = Scope.open("program")) {
+                        once();
+                    }
+                }
                 pool.clear(); // what a backward pass has been through is spent
                 pool.addAll(leaves.made().stream()
                         .filter(e -> e.alone().dtype().isFloating())

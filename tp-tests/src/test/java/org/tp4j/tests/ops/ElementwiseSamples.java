@@ -79,6 +79,8 @@ final class ElementwiseSamples {
                         List.of(draw.narrow(draw.shape(0, 3))),
                         in -> in.get(0).cast(DType.FLOAT32).cast(DType.FLOAT64),
                         true));
+        all.unary("cast to integers", ElementwiseSamples::any, x -> x.cast(DType.INT64));
+        all.unary("cast of truths", draw -> draw.truths(draw.shape(0, 3)), x -> x.cast(DType.FLOAT64));
         all.unary("not", draw -> draw.truths(draw.shape(0, 3)), Tensor::not);
     }
 

@@ -16,6 +16,7 @@ final class ReductionSamples {
 
     static void addTo(Catalogue all) {
         all.unary("sum", draw -> draw.values(draw.shape(0, 3)), Tensor::sum);
+        all.unary("sum of integers", draw -> draw.ids(draw.shape(0, 3), 9), Tensor::sum);
         all.unary("mean", draw -> draw.values(draw.full(0, 3)), Tensor::mean);
         over(all, "sum dims", draw -> draw.shape(0, 3), Tensor::sum);
         over(all, "mean dims", draw -> draw.full(0, 3), Tensor::mean);

@@ -30,7 +30,8 @@ import picocli.CommandLine.Spec;
 /**
  * A training step of y = down(gelu(up(x))), loss = mean(y²): forward, backward and SGD, tensor-parallel over all ranks; x is
  * whole on every rank and gets a gradient. The six matrix products alone ({@link MlpGemms}) are timed in turns with it, by all
- * ranks at once.
+ * ranks at once. A JVM compiles what it has run often enough: small steps go first, so that what is measured is a training
+ * that has been running for some seconds.
  */
 @Command(
         name = "mlp",
@@ -70,7 +71,14 @@ public final class MlpBench implements Callable<Integer> {
     private int steps = 20;
 
     @Option(names = "--warmup", paramLabel = "N", description = "Steps before them (default: ${DEFAULT-VALUE}).")
-    private int warmup = 30;
+    private int warmup = 10;
+
+    @Option(
+            names = "--jvm-warmup",
+            paramLabel = "N",
+            description =
+                    "Steps of a small model before all else, in which the JVM compiles (default: ${DEFAULT-VALUE}).")
+    private int jvmWarmup = 1500;
 
     @Override
     public Integer call() {
@@ -101,48 +109,60 @@ public final class MlpBench implements Callable<Integer> {
         };
     }
 
-    private Report measure(World world, DType type) {
-        Module model = new Mlp(dModel, dFf, Activation.GELU_TANH, true);
-        if (world.size() > 1) {
-            Parallelize.apply(
-                    model,
-                    DeviceMesh.of(world, "tp"),
-                    Map.of("up_proj", new ColwiseParallel(), "down_proj", new RowwiseParallel()));
+    /** A model being trained, and its matrix products alone. */
+    private record Trained(World world, Module model, Optimizer optimizer, Tensor x, MlpGemms gemms) {
+        static Trained of(World world, DType type, int tokens, int dModel, int dFf) {
+            Module model = new Mlp(dModel, dFf, Activation.GELU_TANH, true);
+            if (world.size() > 1) {
+                Parallelize.apply(
+                        model,
+                        DeviceMesh.of(world, "tp"),
+                        Map.of("up_proj", new ColwiseParallel(), "down_proj", new RowwiseParallel()));
+            }
+            model.materialize(world.backend(), type, 0);
+            Tensor x = Tensors.normal(world.backend(), type, Shape.of(tokens, dModel), 0, 1, 0, 1)
+                    .requiresGrad(true);
+            int localFf = Math.max(1, (dFf + world.size() - 1) / world.size());
+            MlpGemms gemms = new MlpGemms(world.backend(), type, tokens, dModel, localFf);
+            return new Trained(world, model, new SGD(model, LEARNING_RATE), x, gemms);
         }
-        model.materialize(world.backend(), type, 0);
-        Tensor x = Tensors.normal(world.backend(), type, Shape.of(tokens, dModel), 0, 1, 0, 1)
-                .requiresGrad(true);
-        Optimizer optimizer = new SGD(model, LEARNING_RATE);
-        int localFf = Math.max(1, (dFf + world.size() - 1) / world.size());
-        MlpGemms gemms = new MlpGemms(world.backend(), type, tokens, dModel, localFf);
+
+        void step() {
+            try (Scope scope = Scope.open("step")) {
+                optimizer.clearGradients();
+                x.clearGrad();
+                model.apply(x).square().mean().backward();
+                optimizer.step();
+            }
+        }
+
+        /** Nanoseconds of something that all ranks begin together. */
+        long time(Runnable body) {
+            world.group().barrier();
+            long start = System.nanoTime();
+            body.run();
+            world.backend().synchronize();
+            return System.nanoTime() - start;
+        }
+    }
+
+    private Report measure(World world, DType type) {
+        Trained small = Trained.of(world, type, Math.min(tokens, 64), Math.min(dModel, 256), Math.min(dFf, 1024));
+        for (int i = 0; i < jvmWarmup; i++) {
+            small.step();
+        }
+        Trained trained = Trained.of(world, type, tokens, dModel, dFf);
         Times stepTimes = new Times(steps);
         Times gemmTimes = new Times(steps);
         for (int i = 0; i < warmup + steps; i++) {
-            long step = time(world, () -> step(model, optimizer, x));
-            long floor = time(world, gemms::run);
+            long step = trained.time(trained::step);
+            long floor = trained.time(trained.gemms::run);
             if (i >= warmup) {
                 stepTimes.addNanos(step);
                 gemmTimes.addNanos(floor);
             }
         }
         return report(world, stepTimes, gemmTimes);
-    }
-
-    private static long time(World world, Runnable body) {
-        world.group().barrier();
-        long start = System.nanoTime();
-        body.run();
-        world.backend().synchronize();
-        return System.nanoTime() - start;
-    }
-
-    private static void step(Module model, Optimizer optimizer, Tensor x) {
-        try (Scope scope = Scope.open("step")) {
-            optimizer.clearGradients();
-            x.clearGrad();
-            model.apply(x).square().mean().backward();
-            optimizer.step();
-        }
     }
 
     private Report report(World world, Times step, Times gemms) {

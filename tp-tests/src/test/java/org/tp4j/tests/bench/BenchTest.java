@@ -38,7 +38,9 @@ class BenchTest {
                 "--steps",
                 "3",
                 "--warmup",
-                "1");
+                "1",
+                "--jvm-warmup",
+                "2");
         assertThat(line.fieldNames())
                 .toIterable()
                 .containsExactly(

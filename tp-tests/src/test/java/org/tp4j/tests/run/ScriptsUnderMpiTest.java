@@ -82,7 +82,9 @@ class ScriptsUnderMpiTest {
                 "--steps",
                 "2",
                 "--warmup",
-                "1");
+                "1",
+                "--jvm-warmup",
+                "2");
         assertThat(lines).hasSize(1);
         JsonNode line = new ObjectMapper().readTree(lines.get(0));
         assertThat(line.get("launcher").asText()).isEqualTo("mpi");

@@ -72,10 +72,13 @@ public record MeshAxis(DeviceMesh mesh, String name) {
         if (!(layout.placement(axis) instanceof Placement.Shard has) || has.dim() != dim) {
             return false;
         }
+        if (has.unit() == wanted.unit()) {
+            return true;
+        }
         long uncut = layout.with(axis, Placement.replicate())
                 .localShape(tensor.shape())
                 .size(dim);
-        return has.unit() == wanted.unit() || has.cutsLike(wanted, uncut, size());
+        return has.cutsLike(wanted, uncut, size());
     }
 
     /** A tensor on the mesh; a plain one is taken to be laid out as declared along this axis, Invariant on the others. */

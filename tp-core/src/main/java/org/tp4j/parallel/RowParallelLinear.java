@@ -55,6 +55,11 @@ public final class RowParallelLinear extends Linear {
         }
     }
 
+    /** A layer [out, in] with the usual options, split along {@code axis}. */
+    public RowParallelLinear(MeshAxis axis, long in, long out) {
+        this(axis, in, out, new Options());
+    }
+
     /** A layer [out, in] split along {@code axis}. */
     public RowParallelLinear(MeshAxis axis, long in, long out, Options options) {
         super(in, out, options.bias(), options.initializer());

@@ -107,6 +107,11 @@ JNIEXPORT jstring JNICALL Java_org_tp4j_cpu_comm_MpiNative_open(JNIEnv *env, jcl
     if (file == NULL) {
         return NULL;
     }
+    /*
+     * The JVM lives on SIGSEGV (null checks, safepoints). UCX, which MPI libraries may load, would take the signal for a
+     * crash, unless told before it is loaded to leave signals alone.
+     */
+    setenv("UCX_ERROR_SIGNALS", "", 0);
     /* Global: the plug-ins that an MPI library loads look its symbols up. */
     void *library = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
     (*env)->ReleaseStringUTFChars(env, path, file);

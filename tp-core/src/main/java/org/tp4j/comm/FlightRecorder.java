@@ -1,5 +1,8 @@
 package org.tp4j.comm;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -75,6 +78,19 @@ public final class FlightRecorder {
             }
         }
         return latest;
+    }
+
+    /**
+     * Writes all kept calls into a new file.
+     *
+     * @param folder where to; it is made if it is not there
+     * @param reason what ended the rank, the first line
+     */
+    public Path write(Path folder, String reason) throws IOException {
+        Files.createDirectories(folder);
+        Path file = folder.resolve(
+                "tp4j-flight-rank" + worldRank + "-" + ProcessHandle.current().pid() + ".txt");
+        return Files.writeString(file, reason + "\n" + dump());
     }
 
     /** All kept calls as text, one a line. */

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
 
 /**
@@ -43,6 +44,18 @@ public final class Launch {
         return result;
     }
 
+    /** A process that was started as one of several must never run as if it were alone. */
+    private static void refuseLostRank(LaunchOptions options, Map<String, String> environment, List<String> names) {
+        Optional<LaunchEnvironment> launched = LaunchEnvironment.read(environment);
+        if (launched.isPresent() && launched.get().size() > 1) {
+            throw new CommunicationException("this process was started by "
+                    + launched.get().starter() + " as rank "
+                    + launched.get().rank() + " of " + launched.get().size() + ", and none of the launchers " + names
+                    + " joins such ranks on device type '" + options.deviceType()
+                    + "'; HINT: start it with mpirun, or choose the launcher threads");
+        }
+    }
+
     static Launcher choose(LaunchOptions options, Map<String, String> environment) {
         List<Launcher> serving = new ArrayList<>();
         List<String> names = new ArrayList<>();
@@ -59,6 +72,7 @@ public final class Launch {
                     return launcher;
                 }
             }
+            refuseLostRank(options, environment, names);
             wanted = THREADS;
         }
         for (Launcher launcher : serving) {

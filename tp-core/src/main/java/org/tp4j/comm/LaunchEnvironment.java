@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *     <td>OMPI_COMM_WORLD_LOCAL_RANK</td></tr>
  * <tr><td>MPICH's, Intel's mpirun</td><td>PMI_RANK</td><td>PMI_SIZE</td><td>MPI_LOCALRANKID</td></tr>
  * <tr><td>torchrun and the like</td><td>RANK</td><td>WORLD_SIZE</td><td>LOCAL_RANK</td></tr>
- * <tr><td>Slurm's srun</td><td>SLURM_PROCID</td><td>SLURM_NTASKS</td><td>SLURM_LOCALID</td></tr>
+ * <tr><td>Slurm's srun</td><td>SLURM_PROCID</td><td>SLURM_STEP_NUM_TASKS</td><td>SLURM_LOCALID</td></tr>
  * </table>
  *
  * @param starter {@code openmpi}, {@code pmi}, {@code torchrun} or {@code slurm}
@@ -34,7 +34,7 @@ public record LaunchEnvironment(String starter, int rank, int size, int localRan
         },
         {"pmi", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
         {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
-        {"slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"},
+        {"slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"},
     };
 
     /** Reads the variables; empty if they describe no rank. */

@@ -15,7 +15,7 @@ class LaunchEnvironmentTest {
                         "OMPI_COMM_WORLD_LOCAL_RANK", "1",
                         "OMPI_COMM_WORLD_LOCAL_SIZE", "2",
                         "SLURM_PROCID", "0",
-                        "SLURM_NTASKS", "1"))
+                        "SLURM_STEP_NUM_TASKS", "1"))
                 .orElseThrow();
         assertThat(found).isEqualTo(new LaunchEnvironment("openmpi", 3, 8, 1, 2));
         assertThat(found.isMpi()).isTrue();
@@ -25,7 +25,8 @@ class LaunchEnvironmentTest {
     void shouldReadPmiSlurmAndTorchrun() {
         assertThat(LaunchEnvironment.read(Map.of("PMI_RANK", "0", "PMI_SIZE", "2")))
                 .contains(new LaunchEnvironment("pmi", 0, 2, -1, -1));
-        assertThat(LaunchEnvironment.read(Map.of("SLURM_PROCID", "5", "SLURM_NTASKS", "6", "SLURM_LOCALID", "1")))
+        assertThat(LaunchEnvironment.read(
+                        Map.of("SLURM_PROCID", "5", "SLURM_STEP_NUM_TASKS", "6", "SLURM_LOCALID", "1")))
                 .contains(new LaunchEnvironment("slurm", 5, 6, 1, -1));
         LaunchEnvironment torchrun = LaunchEnvironment.read(
                         Map.of("RANK", "1", "WORLD_SIZE", "2", "LOCAL_RANK", "1", "LOCAL_WORLD_SIZE", "2"))
@@ -42,6 +43,14 @@ class LaunchEnvironmentTest {
                 .isEmpty();
         assertThat(LaunchEnvironment.read(Map.of("RANK", "2", "WORLD_SIZE", "2")))
                 .isEmpty();
+    }
+
+    @Test
+    void shouldNeverRunOneOfSeveralRanksAlone() {
+        assertThatThrownBy(() -> Launch.choose(LaunchOptions.defaults(), Map.of("RANK", "1", "WORLD_SIZE", "2")))
+                .isInstanceOf(CommunicationException.class)
+                .hasMessageContaining("started by torchrun as rank 1 of 2")
+                .hasMessageContaining("HINT: start it with mpirun");
     }
 
     @Test

@@ -20,40 +20,55 @@ final class Lanes {
      */
     record Run(Staging staging, int at) {}
 
+    /** Whether an array can be read and written where it is; others go through native memory. */
+    static boolean isHost(NdArray array) {
+        return array.storage() instanceof HostStorage;
+    }
+
+    /**
+     * Joins the elements of every rank, in order. This rank's are read from {@code own} if that is of the host, else
+     * from its run, which then takes the result too.
+     *
+     * @param runs every rank's elements
+     * @param me this rank
+     */
+    static void join(DType dtype, ReduceOp op, Run[] runs, int me, NdArray own, NdArray out) {
+        int n = (int) out.elements();
+        if (!isHost(own) || !isHost(out)) {
+            join(dtype, op, runs, runs[me], n);
+            out.backend().copyIn(runs[me].staging().slice(runs[me].at(), n * dtype.bytes()), out);
+            return;
+        }
+        Object mine = ((HostStorage) own.storage()).array();
+        Object result = ((HostStorage) out.storage()).array();
+        Object[] blocks = blocks(dtype, runs.length, Math.min(n, BLOCK));
+        blocks[me] = mine;
+        int[] at = new int[runs.length];
+        for (int from = 0; from < n; from += BLOCK) {
+            int m = Math.min(BLOCK, n - from);
+            for (int r = 0; r < runs.length; r++) {
+                if (r != me) {
+                    get(dtype, runs[r], from, blocks[r], m);
+                }
+            }
+            at[me] = (int) own.offset() + from;
+            Reducer.reduce(dtype, op, blocks, at, result, (int) out.offset() + from, m);
+        }
+    }
+
     /** Joins n elements of every run, in order, into native memory, which may be one of the runs. */
-    static void join(DType dtype, ReduceOp op, Run[] runs, Run out, int n) {
+    private static void join(DType dtype, ReduceOp op, Run[] runs, Run out, int n) {
         int length = Math.min(n, BLOCK);
         Object[] blocks = blocks(dtype, runs.length, length);
         Object result = block(dtype, length);
         int[] zeros = new int[runs.length];
         for (int from = 0; from < n; from += BLOCK) {
             int m = Math.min(BLOCK, n - from);
-            load(dtype, runs, from, blocks, m);
+            for (int r = 0; r < runs.length; r++) {
+                get(dtype, runs[r], from, blocks[r], m);
+            }
             Reducer.reduce(dtype, op, blocks, zeros, result, 0, m);
             put(dtype, result, out, from, m);
-        }
-    }
-
-    /** Joins the elements of every run, in order, into an array. */
-    static void join(DType dtype, ReduceOp op, Run[] runs, NdArray out) {
-        int n = (int) out.elements();
-        if (!(out.storage() instanceof HostStorage host)) {
-            join(dtype, op, runs, runs[0], n);
-            out.backend().copyIn(runs[0].staging().slice(runs[0].at(), n * dtype.bytes()), out);
-            return;
-        }
-        Object[] blocks = blocks(dtype, runs.length, Math.min(n, BLOCK));
-        int[] zeros = new int[runs.length];
-        for (int from = 0; from < n; from += BLOCK) {
-            int m = Math.min(BLOCK, n - from);
-            load(dtype, runs, from, blocks, m);
-            Reducer.reduce(dtype, op, blocks, zeros, host.array(), (int) out.offset() + from, m);
-        }
-    }
-
-    private static void load(DType dtype, Run[] runs, int from, Object[] blocks, int n) {
-        for (int r = 0; r < runs.length; r++) {
-            get(dtype, runs[r], from, blocks[r], n);
         }
     }
 

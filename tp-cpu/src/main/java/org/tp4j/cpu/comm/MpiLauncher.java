@@ -42,8 +42,10 @@ public final class MpiLauncher implements Launcher {
 
     @Override
     public boolean launched(Map<String, String> environment) {
+        // One task of Slurm's needs no MPI; one rank of an mpirun asked for it.
         return LaunchEnvironment.read(environment)
-                .filter(LaunchEnvironment::isMpi)
+                .filter(launched -> launched.isMpi()
+                        && (launched.size() > 1 || !launched.starter().equals("slurm")))
                 .isPresent();
     }
 

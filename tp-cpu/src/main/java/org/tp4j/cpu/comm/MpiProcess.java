@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -122,7 +121,8 @@ final class MpiProcess implements AutoCloseable {
         if (recorder.worldRank() == 0) {
             String secret = ControlSecret.random();
             String host = oneMachine ? "127.0.0.1" : System.getenv().getOrDefault("MASTER_ADDR", hosts.get(0));
-            server = ControlServer.start(address(oneMachine), 0, ControlSecret.of(secret));
+            int port = Integer.parseInt(System.getenv().getOrDefault("MASTER_PORT", "0"));
+            server = ControlServer.start(address(oneMachine), port, ControlSecret.of(secret));
             note = host + " " + server.port() + " " + secret;
         }
         String[] parts = share(meeting, note).get(0).split(" ", -1);
@@ -216,15 +216,10 @@ final class MpiProcess implements AutoCloseable {
 
     private @Nullable Path writeFlightRecord(@Nullable Throwable reason) {
         Path folder = options.flightRecordFolder().orElse(Path.of(System.getProperty("java.io.tmpdir", ".")));
-        Path file = folder.resolve("tp4j-flight-rank" + recorder.worldRank() + "-"
-                + ProcessHandle.current().pid() + ".txt");
         try {
-            Files.createDirectories(folder);
-            Files.writeString(
-                    file, (reason == null ? "ended from outside" : reason.toString()) + "\n" + recorder.dump());
-            return file;
+            return recorder.write(folder, reason == null ? "ended from outside" : reason.toString());
         } catch (IOException e) {
-            LOG.warn("no flight record in {}: {}", file, e.toString());
+            LOG.warn("no flight record in {}: {}", folder, e.toString());
             return null;
         }
     }

@@ -106,7 +106,8 @@ final class MpiReductions {
         void complete(int phase, long from, long to) {
             if (joins(me)) {
                 Lanes.Run[] runs = slots(Objects.requireNonNull(all), to - from);
-                Lanes.join(dtype, op, runs, out.window(from, Shape.of(to - from)));
+                Shape shape = Shape.of(to - from);
+                Lanes.join(dtype, op, runs, me, in.window(from, shape), out.window(from, shape));
             }
         }
     }
@@ -147,7 +148,11 @@ final class MpiReductions {
             if (phase == 0) {
                 whole = take(n * width);
                 pieces = take(size * pieceBytes);
-                copyOut(in, from, n, whole, 0);
+                for (int peer = 0; peer < size; peer++) {
+                    if (peer != me || !Lanes.isHost(in)) {
+                        copyOut(in, from + peer * piece(n), length(peer, n), whole, peer * pieceBytes);
+                    }
+                }
             }
             Staging all = Objects.requireNonNull(whole);
             Staging mine = Objects.requireNonNull(pieces);
@@ -167,17 +172,21 @@ final class MpiReductions {
         @Override
         void complete(int phase, long from, long to) {
             long n = to - from;
+            long piece = piece(n);
             Staging all = Objects.requireNonNull(whole);
-            if (phase == 0) {
-                Lanes.Run own = new Lanes.Run(all, (int) (me * piece(n) * width));
-                Lanes.Run[] runs = slots(Objects.requireNonNull(pieces), piece(n));
-                runs[me] = own;
-                int length = (int) length(me, n);
-                if (length > 0) {
-                    Lanes.join(dtype, op, runs, own, length);
+            if (phase == 0 && length(me, n) > 0) {
+                Lanes.Run[] runs = slots(Objects.requireNonNull(pieces), piece);
+                runs[me] = new Lanes.Run(all, (int) (me * piece * width));
+                Shape shape = Shape.of(length(me, n));
+                NdArray result = out.window(from + me * piece, shape);
+                Lanes.join(dtype, op, runs, me, in.window(from + me * piece, shape), result);
+                copyOut(result, 0, result.elements(), all, me * piece * width);
+            } else if (phase == 1) {
+                for (int peer = 0; peer < size; peer++) {
+                    if (peer != me) {
+                        copyIn(all, peer * piece * width, out, from + peer * piece, length(peer, n));
+                    }
                 }
-            } else {
-                copyIn(all, 0, out, from, n);
             }
         }
     }
@@ -185,6 +194,7 @@ final class MpiReductions {
     /** Reduce-scatter: each rank gets its piece of everybody and joins it. */
     static final class Scatter extends Reduction {
         private final long[] counts;
+        private final long first;
         private @Nullable Staging received;
 
         Scatter(MpiGroup group, CallRecord record, NdArray in, NdArray out, long[] counts) {
@@ -196,6 +206,7 @@ final class MpiReductions {
                     Arrays.stream(counts).max().orElse(0),
                     SLICE_BYTES / group.size() / in.dtype().bytes());
             this.counts = counts;
+            this.first = Arrays.stream(counts, 0, me).sum();
         }
 
         @Override
@@ -214,18 +225,20 @@ final class MpiReductions {
             Staging slots = take(size * own * width);
             received = slots;
             Messages messages = messages(phase, 2 * size);
-            long first = 0;
+            long begin = 0;
             long at = 0;
             for (int peer = 0; peer < size; peer++) {
                 long n = part(counts[peer], from, to);
                 if (peer == me) {
-                    copyOut(in, first + from, n, slots, me * own * width);
+                    if (!Lanes.isHost(in)) {
+                        copyOut(in, begin + from, n, slots, me * own * width);
+                    }
                 } else {
-                    copyOut(in, first + from, n, outgoing, at);
+                    copyOut(in, begin + from, n, outgoing, at);
                     messages.receive(peer, slots, peer * own * width, own * width);
                     messages.send(peer, outgoing, at, n * width);
                 }
-                first += counts[peer];
+                begin += counts[peer];
                 at += n * width;
             }
             return messages;
@@ -236,7 +249,8 @@ final class MpiReductions {
             long own = part(counts[me], from, to);
             if (own > 0) {
                 Lanes.Run[] runs = slots(Objects.requireNonNull(received), own);
-                Lanes.join(dtype, op, runs, out.window(from, Shape.of(own)));
+                Shape shape = Shape.of(own);
+                Lanes.join(dtype, op, runs, me, in.window(first + from, shape), out.window(from, shape));
             }
         }
     }

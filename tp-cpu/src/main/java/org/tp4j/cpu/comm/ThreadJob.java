@@ -1,5 +1,7 @@
 package org.tp4j.cpu.comm;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -95,6 +97,22 @@ final class ThreadJob {
                 new CommunicationException(thread.getName() + " still runs and does not react to being interrupted");
         note.setStackTrace(thread.getStackTrace());
         return note;
+    }
+
+    /** Writes every rank's last calls, if there has been a failure and a folder is set for them. */
+    void writeFlightRecords() {
+        Throwable first = firstFailure.get();
+        Path folder = options.flightRecord();
+        if (first == null || folder == null) {
+            return;
+        }
+        try {
+            for (FlightRecorder recorder : recorders) {
+                recorder.write(folder, first.toString());
+            }
+        } catch (IOException e) {
+            first.addSuppressed(e);
+        }
     }
 
     /** What the first rank to fail threw, the others' exceptions suppressed unless they only follow from it. */

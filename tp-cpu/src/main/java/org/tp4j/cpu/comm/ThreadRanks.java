@@ -90,6 +90,7 @@ public final class ThreadRanks {
         } finally {
             backend.setBlasThreads(blasThreads);
         }
+        job.writeFlightRecords();
         Throwable failure = job.failure();
         if (failure != null) {
             throw unchecked(failure);

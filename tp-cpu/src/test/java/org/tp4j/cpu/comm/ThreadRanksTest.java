@@ -4,13 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.ProcessGroup;
@@ -256,6 +261,26 @@ class ThreadRanksTest {
                 .isInstanceOf(CommunicationException.class)
                 .hasMessageContaining("interrupted");
         assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void shouldWriteEveryRanksLastCallsWhenOneFails(@TempDir Path folder) throws IOException {
+        assertThatThrownBy(() -> ThreadRanks.run(2, OPTIONS.withFlightRecord(folder), world -> {
+                    sum(world, world.group(), 1);
+                    if (world.rank() == 1) {
+                        throw new IllegalStateException("boom");
+                    }
+                    sum(world, world.group(), 1);
+                }))
+                .hasMessage("boom");
+        try (Stream<Path> files = Files.list(folder)) {
+            assertThat(files)
+                    .hasSize(2)
+                    .allSatisfy(file -> assertThat(file)
+                            .content()
+                            .startsWith("java.lang.IllegalStateException: boom")
+                            .contains("DONE    call 1 on group 'world': allReduce(sum, float32 [1])"));
+        }
     }
 
     @Test

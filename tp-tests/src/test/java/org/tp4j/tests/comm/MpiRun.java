@@ -80,7 +80,7 @@ public final class MpiRun {
     public Result run() throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(MPIRUN, "-np", String.valueOf(ranks)));
         if (version().orElse("").contains("Open MPI")) {
-            command.addAll(List.of("--oversubscribe", "--allow-run-as-root", "--tag-output"));
+            command.addAll(List.of("--oversubscribe", "--allow-run-as-root", "--tag-output", "--bind-to", "none"));
             command.addAll(List.of("--mca", "mpi_yield_when_idle", "1"));
         }
         command.add(System.getProperty("java.home") + File.separator + "bin" + File.separator + "java");

@@ -1,0 +1,91 @@
+#!/bin/sh
+# Builds the simulated CUDA libraries that tests run on where there is no GPU: tp-tests/src/main/cudasim into
+# tp-tests/target/cudasim/{libcuda.so.1,libcublas.so.12,libnvrtc.so.12,libnccl.so.2}. They are for tests only.
+# Called by the Maven build of tp-tests:
+#   build-simulator.sh MODULE JCUDA_NATIVES_JAR JCUBLAS_NATIVES_JAR
+# The jars say which functions JCuda's natives import; what the simulator lacks of these gets a stub that reports itself
+# (a missing symbol would end the JVM). CXX and CXXFLAGS are respected.
+set -eu
+
+module=${1:-$(dirname "$0")/../tp-tests}
+jcuda=${2:-$HOME/.m2/repository/org/jcuda/jcuda-natives/12.6.0/jcuda-natives-12.6.0-linux-x86_64.jar}
+jcublas=${3:-$HOME/.m2/repository/org/jcuda/jcublas-natives/12.6.0/jcublas-natives-12.6.0-linux-x86_64.jar}
+sources=$(cd "$module" && pwd)/src/main/cudasim
+out=$(cd "$module" && pwd)/target/cudasim
+
+compiler=${CXX:-g++}
+if [ "$(uname -s)-$(uname -m)" != Linux-x86_64 ]; then
+    echo "build-simulator: the CUDA simulator is for Linux on x86_64; tests on simulated devices are skipped" >&2
+    exit 0
+fi
+if ! command -v "${compiler%% *}" >/dev/null 2>&1; then
+    echo "build-simulator: no C++ compiler ($compiler) found, so tests on simulated devices are skipped; install g++ and build again" >&2
+    exit 0
+fi
+
+mkdir -p "$out/work"
+flags="-std=c++17 -O2 -fPIC -fvisibility=hidden -Wall -Wno-unused -Wno-misleading-indentation ${CXXFLAGS:-}"
+
+# The JNI libraries of JCuda, only to read their imports.
+natives=$out/work/natives
+if [ ! -d "$natives" ] || [ "$jcuda" -nt "$natives" ] || [ "$jcublas" -nt "$natives" ]; then
+    rm -rf "$natives.$$"
+    mkdir -p "$natives.$$"
+    jar=${JAVA_HOME:+$JAVA_HOME/bin/}jar
+    for archive in "$jcuda" "$jcublas"; do
+        (cd "$natives.$$" && "$jar" xf "$archive")
+    done
+    rm -rf "$natives"
+    mv "$natives.$$" "$natives"
+    touch "$natives"
+fi
+
+# library SONAME PREFIX STATUS IMPORTER "FLAGS" "LIBRARIES" SOURCE...
+# PREFIX is that of its exported functions, STATUS what a stub returns, IMPORTER the JNI library that calls it.
+library() {
+    soname=$1 prefix=$2 status=$3 importer=$4 extra=$5 libraries=$6
+    shift 6
+    target=$out/$soname
+    if [ -f "$target" ] && [ -z "$(find "$sources" "$0" -type f -newer "$target" | head -n 1)" ]; then
+        return
+    fi
+    work=$out/work/$soname.$$
+    mkdir -p "$work"
+    objects=
+    for source; do
+        # shellcheck disable=SC2086
+        $compiler $flags $extra -I"$sources" -c "$sources/$source.cpp" -o "$work/$source.o"
+        objects="$objects $work/$source.o"
+    done
+    : >"$work/stubs.list"
+    if [ -n "$importer" ]; then
+        # shellcheck disable=SC2086
+        nm --defined-only $objects | awk 'NF == 3 {print $3}' | sort -u >"$work/defined"
+        nm -D --undefined-only "$natives"/lib/lib"$importer"-*.so | awk '{print $2}' | sed 's/@.*//' | grep "^$prefix" |
+            sort -u | comm -23 - "$work/defined" >"$work/stubs.list"
+    fi
+    awk -v status="$status" '
+        BEGIN { print "#include <cstdio>" }
+        {
+            printf "extern \"C\" __attribute__((visibility(\"default\"))) int %s() {", $1
+            printf " fprintf(stderr, \"[cudasim] %s is not simulated\\n\"); return %s; }\n", $1, status
+        }' "$work/stubs.list" >"$work/stubs.cpp"
+    # JCuda's natives look their functions up under a version node named as the library.
+    case $soname in
+        libcublas* | libnvrtc*) printf '%s { global: %s*; local: *; };\n' "$soname" "$prefix" >"$work/exports" ;;
+        *) printf '{ global: %s*; local: *; };\n' "$prefix" >"$work/exports" ;;
+    esac
+    # shellcheck disable=SC2086
+    $compiler $flags -shared -Wl,-soname,"$soname" -Wl,--version-script="$work/exports" \
+        $objects "$work/stubs.cpp" $libraries -o "$target.$$" -lpthread -ldl -lrt
+    # The finished library appears at once: nobody ever loads half of it.
+    mv -f "$target.$$" "$target"
+    rm -rf "$work"
+}
+
+library libcuda.so.1 cu 801 JCudaDriver "" "" simcuda
+library libcublas.so.12 cublas 15 JCublas2 "-O3 -march=native" "$out/libcuda.so.1" simcublas
+library libnvrtc.so.12 nvrtc 11 JNvrtc "-DCUSIM_DIR=\"$sources\"" "" simnvrtc
+if [ -f "$sources/simnccl.cpp" ]; then
+    library libnccl.so.2 nccl 5 "" "" "$out/libcuda.so.1" simnccl
+fi

@@ -3,12 +3,9 @@ package org.tp4j.cuda;
 import java.util.Optional;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.BackendProvider;
-import org.tp4j.tensor.TpException;
 
-/** Serves the device type {@code cuda}; until the backend is built it only says so. */
+/** Serves the device type {@code cuda}. */
 public final class CudaBackendProvider implements BackendProvider {
-    private static final String NOT_BUILT = "the CUDA backend is not part of this version";
-
     /** Called by {@link java.util.ServiceLoader}. */
     public CudaBackendProvider() {}
 
@@ -19,11 +16,11 @@ public final class CudaBackendProvider implements BackendProvider {
 
     @Override
     public Optional<String> unavailable() {
-        return Optional.of(NOT_BUILT);
+        return CudaLibraries.unavailable();
     }
 
     @Override
     public Backend open(int index) {
-        throw new TpException("device cuda:" + index + " was asked for, but " + NOT_BUILT + "; HINT: use --device cpu");
+        return CudaBackend.of(index);
     }
 }

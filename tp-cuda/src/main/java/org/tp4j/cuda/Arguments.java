@@ -1,0 +1,76 @@
+package org.tp4j.cuda;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import jcuda.Pointer;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.tensor.NdArray;
+
+/**
+ * The one struct a kernel of ours takes, written field by field in the order and with the alignment of the C struct. The
+ * launch copies it, so that one buffer a thread serves every launch.
+ */
+final class Arguments {
+    private static final int CAPACITY = 4096; // the most that CUDA passes to a kernel
+    private static final ThreadLocal<Arguments> MINE = ThreadLocal.withInitial(Arguments::new);
+
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(CAPACITY).order(ByteOrder.nativeOrder());
+    private final Pointer pointer = Pointer.to(Pointer.to(buffer));
+    private int end;
+
+    private Arguments() {}
+
+    /** The current thread's, empty. */
+    static Arguments begin() {
+        Arguments mine = MINE.get();
+        mine.end = 0;
+        return mine;
+    }
+
+    private int place(int bytes) {
+        int at = (end + bytes - 1) & -bytes;
+        end = at + bytes;
+        return at;
+    }
+
+    /** A pointer to the array's first element; a null pointer for null. */
+    Arguments array(@Nullable NdArray array) {
+        return int64(array == null ? 0 : CudaBackend.addressOf(array));
+    }
+
+    /** A {@code long long}, or a pointer as a number. */
+    Arguments int64(long value) {
+        buffer.putLong(place(Long.BYTES), value);
+        return this;
+    }
+
+    /** An {@code int}. */
+    Arguments int32(int value) {
+        buffer.putInt(place(Integer.BYTES), value);
+        return this;
+    }
+
+    /** A {@code float}. */
+    Arguments float32(double value) {
+        buffer.putFloat(place(Float.BYTES), (float) value);
+        return this;
+    }
+
+    /** A {@code double}. */
+    Arguments float64(double value) {
+        buffer.putDouble(place(Double.BYTES), value);
+        return this;
+    }
+
+    /** A {@code long long[capacity]}, the rest 0. */
+    Arguments int64s(long[] values, int capacity) {
+        for (int i = 0; i < capacity; i++) {
+            int64(i < values.length ? values[i] : 0);
+        }
+        return this;
+    }
+
+    Pointer pointer() {
+        return pointer;
+    }
+}

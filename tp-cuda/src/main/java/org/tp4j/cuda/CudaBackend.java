@@ -1,0 +1,286 @@
+package org.tp4j.cuda;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import jcuda.driver.JCudaDriver;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.tensor.Backend;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.Device;
+import org.tp4j.tensor.ElementwiseKernels;
+import org.tp4j.tensor.ExecutionContext;
+import org.tp4j.tensor.GemmKernels;
+import org.tp4j.tensor.LossKernels;
+import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.NormKernels;
+import org.tp4j.tensor.OptimizerKernels;
+import org.tp4j.tensor.RandomKernels;
+import org.tp4j.tensor.ReductionKernels;
+import org.tp4j.tensor.Scope;
+import org.tp4j.tensor.Storage;
+import org.tp4j.tensor.TpException;
+
+/**
+ * The backend of one GPU. Kernels and products are asked of the compute stream and return at once; {@link #copyOut} and
+ * {@link #synchronize} wait. Collectives have a stream of their own with a higher priority.
+ *
+ * <p>Memory is kept between uses ({@link MemoryPool}). An error of a kernel shows at a later call: the device's errors come
+ * when something waits for it.
+ */
+public final class CudaBackend implements Backend {
+    private static final Map<Integer, CudaBackend> OPEN = new HashMap<>();
+
+    private final CudaDevice device;
+    private final EventPool events;
+    private final CudaStream compute;
+    private final CudaStream communication;
+    private final MemoryPool pool;
+    private final PinnedStaging staging;
+    private final Kernels kernels;
+    private final CudaGemm gemm;
+    private volatile @Nullable RuntimeException failure;
+
+    private CudaBackend(int index) {
+        this.device = new CudaDevice(index);
+        device.makeCurrent();
+        int[] least = {0};
+        int[] greatest = {0};
+        Cuda.check(JCudaDriver.cuCtxGetStreamPriorityRange(least, greatest), "cuCtxGetStreamPriorityRange");
+        this.events = new EventPool(device);
+        this.compute = new CudaStream(device, events, "compute", least[0]);
+        this.communication = new CudaStream(device, events, "communication", greatest[0]);
+        this.pool = new MemoryPool(device, compute);
+        this.staging = new PinnedStaging(device, compute);
+        this.kernels = new Kernels(device, compute);
+        this.gemm = new CudaGemm(device, compute, pool);
+    }
+
+    /**
+     * The backend of a device, one a process.
+     *
+     * @param index which of the driver's devices, from 0
+     * @throws TpException if it cannot be used, with what was looked for and what to install
+     */
+    public static CudaBackend of(int index) {
+        synchronized (OPEN) {
+            CudaBackend backend = OPEN.get(index);
+            if (backend == null) {
+                backend = new CudaBackend(index);
+                OPEN.put(index, backend);
+            }
+            return backend;
+        }
+    }
+
+    @Override
+    public Device device() {
+        return new Device("cuda", device.index());
+    }
+
+    /** Which of the driver's devices it is. */
+    public int deviceIndex() {
+        return device.index();
+    }
+
+    /** The device in words: name, compute capability. */
+    public String description() {
+        return device.name() + ", compute capability " + device.computeCapability() / 10 + "."
+                + device.computeCapability() % 10;
+    }
+
+    /** Makes the device's context the current thread's, for calls of other CUDA libraries. */
+    public void makeCurrent() {
+        device.makeCurrent();
+    }
+
+    /** The stream that kernels and products run on. */
+    public CudaStream computeStream() {
+        return compute;
+    }
+
+    /** The stream that collectives run on; its work goes before the compute stream's. */
+    public CudaStream communicationStream() {
+        return communication;
+    }
+
+    /** The address of an array's first element in device memory. */
+    public long address(NdArray array) {
+        return addressOf(array);
+    }
+
+    static long addressOf(NdArray array) {
+        CudaStorage storage = (CudaStorage) array.storage();
+        return storage.memory().address() + array.offset() * array.dtype().bytes();
+    }
+
+    static DeviceMemory pointerTo(NdArray array) {
+        CudaStorage storage = (CudaStorage) array.storage();
+        return storage.memory().at(array.offset() * array.dtype().bytes());
+    }
+
+    /** Says that another stream uses the array's memory until {@code event}: nobody else gets it before. */
+    public void usedOn(NdArray array, CudaEvent event) {
+        ((CudaStorage) array.storage()).lease().addUse(event);
+    }
+
+    /**
+     * Notes that what the device computes can no longer be trusted: every later call that asks for work or waits throws
+     * {@code reason}. The first reason stays.
+     */
+    public void fail(RuntimeException reason) {
+        if (failure == null) {
+            failure = reason;
+        }
+    }
+
+    /** Throws what {@link #fail} was given, if it was. */
+    public void checkUsable() {
+        RuntimeException reason = failure;
+        if (reason != null) {
+            throw reason;
+        }
+    }
+
+    @Override
+    public Storage allocate(DType dtype, long elements) {
+        checkUsable();
+        long bytes = Math.multiplyExact(elements, dtype.bytes());
+        Lease lease = pool.take(bytes);
+        if (lease == null) {
+            throw outOfMemory(dtype, elements);
+        }
+        CudaStorage storage = new CudaStorage(dtype, elements, lease);
+        Scope scope = ExecutionContext.current().scope();
+        if (scope != null) {
+            scope.own(storage);
+        } else {
+            storage.leaveToCollector();
+        }
+        return storage;
+    }
+
+    private TpException outOfMemory(DType dtype, long elements) {
+        Scope scope = ExecutionContext.current().scope();
+        String holders = scope == null ? "no scope is open on this thread" : scope.describeHoldings();
+        long[] free = {0};
+        long[] total = {0};
+        JCudaDriver.cuMemGetInfo(free, total);
+        return new TpException("out of memory on " + device() + ": asked for " + elements * dtype.bytes() + " bytes ("
+                + elements + " " + dtype + " elements), " + free[0] + " of " + total[0] + " bytes are free, "
+                + pool.usedBytes() + " in use by tensors of this process, " + pool.heldBytes()
+                + " held by it in all; on this thread " + holders
+                + "; HINT: use a smaller batch or more ranks, and see with nvidia-smi who else uses the device");
+    }
+
+    @Override
+    public void copyOut(NdArray from, ByteBuffer to) {
+        checkUsable();
+        staging.copyOut(pointerTo(from), to, from.elements() * from.dtype().bytes());
+        checkUsable();
+    }
+
+    @Override
+    public void copyIn(ByteBuffer from, NdArray to) {
+        checkUsable();
+        staging.copyIn(from, pointerTo(to), to.elements() * to.dtype().bytes());
+        checkUsable();
+    }
+
+    @Override
+    public void synchronize() {
+        checkUsable();
+        compute.synchronize();
+        checkUsable();
+    }
+
+    /** Records from now on what is asked of the streams; null ends it. */
+    public void setTrace(@Nullable StreamTrace trace) {
+        compute.setTrace(trace);
+        communication.setTrace(trace);
+    }
+
+    /** Bytes of device memory in use by tensors. */
+    public long usedBytes() {
+        return pool.usedBytes();
+    }
+
+    /** Bytes of device memory held of the driver, in use or kept for use. */
+    public long heldBytes() {
+        return pool.heldBytes();
+    }
+
+    /** How often the driver was asked for memory or given it back; constant while a warm training step runs. */
+    public long driverCalls() {
+        return pool.driverCalls();
+    }
+
+    /** Gives memory that is kept for use back to the driver. */
+    public void trimMemory() {
+        pool.trim();
+    }
+
+    @Override
+    public ElementwiseKernels elementwise() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public ReductionKernels reduction() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public GemmKernels gemm() {
+        return gemm;
+    }
+
+    @Override
+    public NormKernels norm() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public LossKernels loss() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public RandomKernels random() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public OptimizerKernels optimizer() {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Gives everything of this process's devices back: memory, streams, events, kernels. Tensors on them can no longer be
+     * used. Without a call the driver does it when the process ends.
+     */
+    public static void releaseAll() {
+        synchronized (OPEN) {
+            List<CudaBackend> backends = new ArrayList<>(OPEN.values());
+            OPEN.clear();
+            for (CudaBackend backend : backends) {
+                backend.release();
+            }
+        }
+    }
+
+    private void release() {
+        device.makeCurrent();
+        fail(new TpException(device() + " has been released"));
+        gemm.release();
+        staging.release();
+        kernels.release();
+        pool.release();
+        events.release();
+        communication.release();
+        compute.release();
+        device.release();
+    }
+}

@@ -1,0 +1,79 @@
+package org.tp4j.cuda;
+
+import jcuda.driver.CUevent;
+import jcuda.driver.CUresult;
+import jcuda.driver.JCudaDriver;
+import org.jspecify.annotations.Nullable;
+
+/** A point in a stream's work. */
+public final class CudaEvent implements AutoCloseable {
+    private final CudaDevice device;
+    private final EventPool pool;
+    private final CUevent event = new CUevent();
+    private final String label;
+    private boolean taken; // guarded by the pool
+    private volatile @Nullable CudaStream stream;
+
+    CudaEvent(CudaDevice device, EventPool pool, int flags, String label) {
+        this.device = device;
+        this.pool = pool;
+        this.label = label;
+        Cuda.check(JCudaDriver.cuEventCreate(event, flags), "cuEventCreate");
+    }
+
+    boolean isTaken() {
+        return taken;
+    }
+
+    void setTaken(boolean value) {
+        taken = value;
+    }
+
+    /** The stream it was recorded on last. */
+    @Nullable CudaStream stream() {
+        return stream;
+    }
+
+    void setStream(CudaStream recordedOn) {
+        stream = recordedOn;
+    }
+
+    CUevent event() {
+        return event;
+    }
+
+    /** Its name in a {@link StreamTrace}. */
+    public String label() {
+        return label;
+    }
+
+    /** Whether the point has been passed. */
+    public boolean isDone() {
+        device.makeCurrent();
+        int result = JCudaDriver.cuEventQuery(event);
+        if (result == CUresult.CUDA_ERROR_NOT_READY) {
+            return false;
+        }
+        Cuda.check(result, "cuEventQuery");
+        return true;
+    }
+
+    /** Waits until the point has been passed. */
+    public void synchronize() {
+        device.makeCurrent();
+        Cuda.check(JCudaDriver.cuEventSynchronize(event), "cuEventSynchronize");
+    }
+
+    /**
+     * Gives it back for another use. Streams that were told to wait for it still do: a wait is for the point that was
+     * marked when it was asked for.
+     */
+    @Override
+    public void close() {
+        pool.give(this);
+    }
+
+    void destroy() {
+        JCudaDriver.cuEventDestroy(event);
+    }
+}

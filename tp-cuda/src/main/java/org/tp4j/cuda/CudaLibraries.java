@@ -1,0 +1,239 @@
+package org.tp4j.cuda;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tp4j.tensor.NativeLibrary;
+import org.tp4j.tensor.NativeLibraryException;
+import org.tp4j.tensor.TpException;
+
+/**
+ * Finds and opens what the backend stands on, once a process, in an order that cannot bring the process down: the driver,
+ * then NVRTC and cuBLAS of a major version that the driver supports, then JCuda's own natives.
+ *
+ * <p>JCuda's natives need the sonames of CUDA 12. On a machine that has CUDA 13 only, two small forwarding libraries with
+ * those sonames stand in, if the driver is one for CUDA 13. The driver comes from the system's loader; nothing else is ever
+ * called a driver.
+ */
+public final class CudaLibraries {
+    /** System property: folder of simulated libraries that are used instead of NVIDIA's. For tests. */
+    public static final String SIMULATOR = "tp4j.cuda.simulator";
+
+    private static final Logger LOG = LoggerFactory.getLogger(CudaLibraries.class);
+    private static final int CUDA_13 = 13000;
+    private static final String DRIVER = "the NVIDIA driver (libcuda.so.1)";
+    private static final String DRIVER_HINT =
+            "install NVIDIA's driver (nvidia-smi must work); in a container, start it with --gpus all; without a GPU use"
+                    + " --device cpu";
+
+    private static @Nullable CudaLibraries loaded;
+    private static @Nullable TpException failure;
+
+    private final long driver;
+    private final String driverPath;
+    private final int driverVersion;
+    private final int deviceCount;
+    private final List<String> paths = new ArrayList<>();
+
+    private CudaLibraries(LibrarySearch.Opened opened) {
+        this.driver = opened.handle();
+        this.driverPath = opened.path();
+        this.driverVersion = NativeLoader.ask(driver, "cuDriverGetVersion", false);
+        int count = NativeLoader.ask(driver, "cuDeviceGetCount", true);
+        if (count < 0) {
+            throw new TpException("the NVIDIA driver at " + driverPath + " does not start: " + startError(-count)
+                    + "; HINT: see that nvidia-smi works and lists a GPU; without a GPU use --device cpu");
+        }
+        this.deviceCount = count;
+        paths.add(driverPath);
+    }
+
+    private static String startError(int code) {
+        return switch (code) {
+            case 100 -> "it sees no device (CUDA_ERROR_NO_DEVICE)";
+            case 802 -> "the fabric manager is not ready (CUDA_ERROR_SYSTEM_NOT_READY)";
+            case 803 ->
+                "it does not fit the kernel module (CUDA_ERROR_SYSTEM_DRIVER_MISMATCH); was it updated without a"
+                        + " restart?";
+            case 999 -> "an unknown error (CUDA_ERROR_UNKNOWN); was the kernel module loaded?";
+            default -> "error " + code;
+        };
+    }
+
+    /**
+     * What has been opened, after opening it if need be.
+     *
+     * @throws TpException if something is missing, with what was looked for and where; the same each time
+     */
+    public static synchronized CudaLibraries load() {
+        if (failure != null) {
+            throw again(failure);
+        }
+        if (loaded == null) {
+            try {
+                loaded = open();
+            } catch (TpException e) {
+                failure = e;
+                throw e;
+            } catch (RuntimeException | LinkageError e) {
+                failure = new TpException("CUDA cannot be used: " + e, e);
+                throw failure;
+            }
+        }
+        return loaded;
+    }
+
+    /** Why CUDA cannot be used on this machine, in words for the user; empty if it can. */
+    public static Optional<String> unavailable() {
+        try {
+            load();
+            return Optional.empty();
+        } catch (TpException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** A fresh exception for a new stack trace. */
+    private static TpException again(TpException first) {
+        if (first instanceof NativeLibraryException missing) {
+            return new NativeLibraryException(missing.library(), missing.tried(), missing.hint());
+        }
+        return new TpException(String.valueOf(first.getMessage()), first);
+    }
+
+    private static CudaLibraries open() {
+        if (!NativeLibrary.platform().equals("linux-x86_64")) {
+            throw new TpException("the CUDA backend runs on linux-x86_64, this is " + NativeLibrary.platform()
+                    + "; HINT: use --device cpu");
+        }
+        LibrarySearch.Opened driver =
+                new LibrarySearch(DRIVER, "tp4j.cuda.driver", List.of("libcuda.so.1"), List.of(), DRIVER_HINT).open();
+        CudaLibraries libraries = new CudaLibraries(driver);
+        if (libraries.deviceCount == 0) {
+            throw new TpException("the NVIDIA driver at " + driver.path()
+                    + " sees no device; HINT: see what CUDA_VISIBLE_DEVICES says; without a GPU use --device cpu");
+        }
+        libraries.openToolkit();
+        JCudaNatives.load();
+        LOG.info("{}", libraries.describe());
+        return libraries;
+    }
+
+    /** NVRTC and cuBLAS of one major version: 12 as it is, 13 by way of the forwarding libraries. */
+    private void openToolkit() {
+        List<String> tried = new ArrayList<>();
+        if (openMajor(12, tried)) {
+            return;
+        }
+        if (driverVersion < CUDA_13) {
+            tried.add("libraries of CUDA 13: not for a driver of CUDA " + version(driverVersion));
+        } else if (openMajor(13, tried)) {
+            NativeLibrary.load(CudaLibraries.class, "tp4j_nvrtc_forward");
+            NativeLibrary.load(CudaLibraries.class, "tp4j_cublas_forward");
+            return;
+        }
+        throw new NativeLibraryException(
+                "cuBLAS and NVRTC",
+                tried,
+                "install the CUDA toolkit 12.x or 13.x, or only these two (pip: nvidia-cublas-cu12 and"
+                        + " nvidia-cuda-nvrtc-cu12; Maven: build with -Pcuda-redist), or name the files with"
+                        + " -Dtp4j.nvrtc.library=/path/to/libnvrtc.so.12 and -Dtp4j.cublas.library=/path/to/libcublas.so.12");
+    }
+
+    private boolean openMajor(int major, List<String> tried) {
+        String cu = "cu" + major + "/lib";
+        LibrarySearch nvrtcSearch = search("NVRTC", "nvrtc", "libnvrtc.so." + major, "cuda_nvrtc/lib", cu);
+        LibrarySearch.Opened nvrtc = nvrtcSearch.tryOpen(tried);
+        if (nvrtc == null) {
+            return false;
+        }
+        openBuiltins(nvrtc.path(), tried);
+        boolean simulated = !System.getProperty(SIMULATOR, "").isEmpty();
+        if (!simulated) {
+            // cuBLAS finds it beside itself where it has a run path, and not everywhere it has one.
+            search("cuBLASLt", "cublasLt", "libcublasLt.so." + major, "cublas/lib", cu)
+                    .tryOpen(new ArrayList<>());
+        }
+        LibrarySearch.Opened cublas = search("cuBLAS", "cublas", "libcublas.so." + major, "cublas/lib", cu)
+                .tryOpen(tried);
+        if (cublas == null) {
+            return false;
+        }
+        String node = major == 12 ? "libcublas.so.12" : null;
+        for (String symbol : List.of("cublasCreate_v2", "cublasGemmEx", "cublasGemmStridedBatchedEx")) {
+            // The system's loader would end the process at the first call of a missing one.
+            if (!NativeLoader.has(cublas.handle(), symbol, node)) {
+                tried.add(cublas.path() + ": it has no " + symbol);
+                return false;
+            }
+        }
+        paths.add(nvrtc.path());
+        paths.add(cublas.path());
+        return true;
+    }
+
+    private static LibrarySearch search(String name, String property, String soname, String... pipFolders) {
+        return new LibrarySearch(name, "tp4j." + property + ".library", List.of(soname), List.of(pipFolders), "");
+    }
+
+    /** NVRTC opens its builtins by bare name, which the loader only finds if they have been opened before. */
+    private static void openBuiltins(String nvrtc, List<String> tried) {
+        Path folder = Path.of(nvrtc).toAbsolutePath().getParent();
+        if (folder == null) {
+            return;
+        }
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "libnvrtc-builtins.so.*")) {
+            for (Path file : files) {
+                @Nullable String[] error = {null};
+                if (NativeLoader.open(file.toString(), error) == 0) {
+                    tried.add(String.valueOf(error[0]));
+                }
+            }
+        } catch (IOException e) {
+            tried.add(folder + ": " + e);
+        }
+    }
+
+    /** Number of devices the driver sees. */
+    public int deviceCount() {
+        return deviceCount;
+    }
+
+    /** CUDA version the driver supports, such as 12060 for 12.6. */
+    public int driverVersion() {
+        return driverVersion;
+    }
+
+    /** Where the libraries lie: the driver's, NVRTC, cuBLAS. */
+    public List<String> paths() {
+        return List.copyOf(paths);
+    }
+
+    /** The file of NVRTC. */
+    String nvrtcPath() {
+        return paths.get(1);
+    }
+
+    /** What was opened, in one line. */
+    public String describe() {
+        return String.format(
+                Locale.ROOT,
+                "CUDA: driver for %s, %d device%s; %s",
+                version(driverVersion),
+                deviceCount,
+                deviceCount == 1 ? "" : "s",
+                String.join(", ", paths));
+    }
+
+    private static String version(int number) {
+        return number / 1000 + "." + number % 1000 / 10;
+    }
+}

@@ -1,0 +1,103 @@
+// What all kernels share: element types and their conversion, sums over a warp and a block. No CUDA header is needed.
+//
+// Each source is compiled for one element type at a time: SCALAR names it, and the 16-bit floats are computed in float.
+// A kernel is `extern "C" __global__ void name(NameArgs a)`: one struct, fields in the order Arguments.java writes them.
+#pragma once
+
+typedef long long int64;
+typedef unsigned long long uint64;
+typedef unsigned int uint32;
+typedef unsigned char bool8;
+
+struct bfloat16 {
+    unsigned short bits;
+};
+
+struct float16 {
+    unsigned short bits;
+};
+
+// The type an element is computed in.
+template <class T> struct Computed {
+    typedef T type;
+};
+template <> struct Computed<bfloat16> {
+    typedef float type;
+};
+template <> struct Computed<float16> {
+    typedef float type;
+};
+
+__device__ __forceinline__ float toFloat(bfloat16 x) {
+    return __uint_as_float((uint32)x.bits << 16);
+}
+
+// To nearest, ties to even; a NaN stays one.
+__device__ __forceinline__ bfloat16 toBfloat16(float x) {
+    uint32 u = __float_as_uint(x);
+    bfloat16 r;
+    if ((u & 0x7fffffffu) > 0x7f800000u) {
+        r.bits = (unsigned short)((u >> 16) | 0x40u);
+    } else {
+        r.bits = (unsigned short)((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
+    }
+    return r;
+}
+
+#ifdef CUSIM
+__device__ __forceinline__ float toFloat(float16 x) {
+    _Float16 h;
+    __builtin_memcpy(&h, &x.bits, 2);
+    return (float)h;
+}
+
+__device__ __forceinline__ float16 toFloat16(float x) {
+    _Float16 h = (_Float16)x;
+    float16 r;
+    __builtin_memcpy(&r.bits, &h, 2);
+    return r;
+}
+#else
+__device__ __forceinline__ float toFloat(float16 x) {
+    float f;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(x.bits));
+    return f;
+}
+
+__device__ __forceinline__ float16 toFloat16(float x) {
+    float16 r;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
+    return r;
+}
+#endif
+
+// An element as what it is computed in.
+template <class T> __device__ __forceinline__ typename Computed<T>::type load(T x) {
+    return x;
+}
+template <> __device__ __forceinline__ float load<bfloat16>(bfloat16 x) {
+    return toFloat(x);
+}
+template <> __device__ __forceinline__ float load<float16>(float16 x) {
+    return toFloat(x);
+}
+
+// A computed value as an element, rounded once.
+template <class T, class C> struct Stored {
+    static __device__ __forceinline__ T of(C x) {
+        return (T)x;
+    }
+};
+template <> struct Stored<bfloat16, float> {
+    static __device__ __forceinline__ bfloat16 of(float x) {
+        return toBfloat16(x);
+    }
+};
+template <> struct Stored<float16, float> {
+    static __device__ __forceinline__ float16 of(float x) {
+        return toFloat16(x);
+    }
+};
+template <class T, class C> __device__ __forceinline__ T store(C x) {
+    return Stored<T, C>::of(x);
+}

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Compiles each MODULE/src/main/native/NAME.c into MODULE/target/classes/native/OS-ARCH/libNAME.so (.dylib on macOS).
 # Called by the Maven build after javac, which has left the JNI headers in MODULE/target/native-headers.
-# Code that several .c files share lives in .h files beside them. CC and CFLAGS are respected.
+# Code that several .c files share lives in .h files beside them. A version script NAME.map beside NAME.c gives the library
+# that script's version node, and the same as its soname. CC and CFLAGS are respected.
 # Without a C compiler the build goes on and says so in one line.
 set -eu
 
@@ -54,9 +55,15 @@ for source; do
     if [ -f "$library" ] && [ -z "$(find "$sources" "$headers" "$0" -type f -newer "$library" 2>/dev/null | head -n 1)" ]; then
         continue
     fi
+    versioned=
+    map=${source%.c}.map
+    if [ -f "$map" ]; then
+        [ $os = linux ] || continue
+        versioned="-Wl,--version-script=$map -Wl,-soname,$(sed -n 's/ .*//p' "$map" | head -n 1)"
+    fi
     # A temporary name first: nobody ever loads half a library.
     # shellcheck disable=SC2086
     $compiler -std=gnu11 -O3 -fPIC $link -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden ${CFLAGS:-} \
-        -I"$headers" -I"$sources" -I"$jni" -I"$jni_os" "$source" -o "$library.$$" -lm -lpthread $libs
+        -I"$headers" -I"$sources" -I"$jni" -I"$jni_os" "$source" $versioned -o "$library.$$" -lm -lpthread $libs
     mv -f "$library.$$" "$library"
 done

@@ -32,6 +32,7 @@ import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.CrossEntropyOptions;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.StepNumber;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tensor.UnaryKernel;
 
@@ -195,7 +196,7 @@ abstract class FluentTensor implements Tensor {
     }
 
     @Override
-    public Tensor dropout(double p, long seed, long stream) {
+    public Tensor dropout(double p, long seed, StepNumber stream) {
         return run(new Dropout(p, seed, stream));
     }
 

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ExecutionContext;
+import org.tp4j.tensor.StepNumber;
 import org.tp4j.tensor.Tensor;
 
 /**
@@ -271,8 +272,8 @@ public abstract class Module {
     }
 
     /** The stream of random numbers of the next call of this module. */
-    protected final long nextStream() {
-        return Streams.of(Streams.of(Streams.of(path()), step), calls++);
+    protected final StepNumber nextStream() {
+        return StepNumber.compute(() -> Streams.of(Streams.of(Streams.of(path()), step), calls++));
     }
 
     /** Forgets all gradients. */

@@ -1,6 +1,7 @@
 package org.tp4j.op;
 
 import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.StepNumber;
 import org.tp4j.tensor.Tensor;
 
 /**
@@ -11,7 +12,7 @@ import org.tp4j.tensor.Tensor;
  * @param seed key of the generator
  * @param stream stream of the generator
  */
-public record Dropout(double p, long seed, long stream) implements Operation {
+public record Dropout(double p, long seed, StepNumber stream) implements Operation {
     /** Checks the probability. */
     public Dropout {
         if (!(p >= 0 && p < 1)) {

@@ -36,6 +36,22 @@ public interface Backend {
     /** Waits until everything asked of the device so far by this thread has been done. */
     void synchronize();
 
+    /**
+     * A step to be run many times, captured where the device can run a whole step at once. Each {@link CapturedStep#run} is
+     * one step.
+     */
+    default CapturedStep capture(Runnable step) {
+        return new CapturedStep() {
+            @Override
+            public void run() {
+                step.run();
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
     /** Kernels that treat elements apart. */
     ElementwiseKernels elementwise();
 

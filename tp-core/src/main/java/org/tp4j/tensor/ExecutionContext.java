@@ -12,6 +12,7 @@ public final class ExecutionContext {
     private @Nullable Scope scope;
     private boolean gradientsRecorded = true;
     private String modulePath = "";
+    private @Nullable StepRecording recording;
 
     private ExecutionContext() {}
 
@@ -47,6 +48,16 @@ public final class ExecutionContext {
         String was = modulePath;
         modulePath = path;
         return was;
+    }
+
+    /** What the step that is being captured on this thread does on the host, or null while none is. */
+    public @Nullable StepRecording recording() {
+        return recording;
+    }
+
+    /** Begins or, with null, ends the capture of a step; for backends. */
+    public void setRecording(@Nullable StepRecording next) {
+        recording = next;
     }
 
     void enter(@Nullable Scope next) {

@@ -145,7 +145,7 @@ final class MetaKernels
     public void normal(NdArray out, long seed, long stream, Region region, double mean, double deviation) {}
 
     @Override
-    public void dropout(NdArray x, double p, long seed, long stream, Region region, NdArray out) {}
+    public void dropout(NdArray x, double p, long seed, StepNumber stream, Region region, NdArray out) {}
 
     @Override
     public void sgd(

@@ -21,5 +21,5 @@ public interface RandomKernels {
      * Inverted dropout: out = x / (1 - p) where the element's uniform is at least p, else 0. The same call on dy gives
      * the gradient. out may be x.
      */
-    void dropout(NdArray x, double p, long seed, long stream, Region region, NdArray out);
+    void dropout(NdArray x, double p, long seed, StepNumber stream, Region region, NdArray out);
 }

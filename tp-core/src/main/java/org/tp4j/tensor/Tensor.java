@@ -196,7 +196,12 @@ public interface Tensor {
      *
      * @param p probability of dropping, 0 &le; p &lt; 1
      */
-    Tensor dropout(double p, long seed, long stream);
+    default Tensor dropout(double p, long seed, long stream) {
+        return dropout(p, seed, StepNumber.of(stream));
+    }
+
+    /** As {@link #dropout(double, long, long)} with a stream that changes in a captured step. */
+    Tensor dropout(double p, long seed, StepNumber stream);
 
     // ---- reductions
 

@@ -5,6 +5,7 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.RandomKernels;
 import org.tp4j.tensor.Region;
+import org.tp4j.tensor.StepNumber;
 
 /** Philox numbers, a contiguous stretch of the global tensor at a time. */
 final class CpuRandom implements RandomKernels {
@@ -67,7 +68,7 @@ final class CpuRandom implements RandomKernels {
     }
 
     @Override
-    public void dropout(NdArray x, double p, long seed, long stream, Region region, NdArray out) {
+    public void dropout(NdArray x, double p, long seed, StepNumber stream, Region region, NdArray out) {
         // u 2^-24 >= p for an integer u means u >= p 2^24 rounded up; the product with a power of two is exact
         int threshold = (int) Math.ceil(p * 0x1p24);
         if (FloatView.suits(x.dtype())) {
@@ -75,7 +76,7 @@ final class CpuRandom implements RandomKernels {
             FloatView to = new FloatView(loops, out);
             float scale = (float) (1 / (1 - p));
             float[] scratch = pool.takeFloats(PIECE);
-            draw(seed, stream, region, (at, bits, from, n) -> {
+            draw(seed, stream.asLong(), region, (at, bits, from, n) -> {
                 float[] target = to.target(scratch);
                 float[] piece = source.read(at, n, scratch);
                 loops.keep(bits, from, threshold, scale, piece, source.at(at), target, to.at(at), n);
@@ -85,7 +86,7 @@ final class CpuRandom implements RandomKernels {
         } else {
             Cells source = Cells.of(x);
             Cells target = Cells.of(out);
-            draw(seed, stream, region, (at, bits, from, n) -> {
+            draw(seed, stream.asLong(), region, (at, bits, from, n) -> {
                 for (int i = 0; i < n; i++) {
                     boolean kept = bits[from + i] >>> 8 >= threshold;
                     target.set(at + i, kept ? source.get(at + i) / (1 - p) : 0);

@@ -4,6 +4,7 @@ import org.tp4j.cpu.scalar.Philox;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.RandomKernels;
 import org.tp4j.tensor.Region;
+import org.tp4j.tensor.StepNumber;
 
 /** Philox numbers one element at a time, as {@link RandomKernels} defines them, for every floating type. */
 final class ReferenceRandom implements RandomKernels {
@@ -30,13 +31,13 @@ final class ReferenceRandom implements RandomKernels {
     }
 
     @Override
-    public void dropout(NdArray x, double p, long seed, long stream, Region region, NdArray out) {
+    public void dropout(NdArray x, double p, long seed, StepNumber stream, Region region, NdArray out) {
         Cells from = Cells.of(x);
         Cells to = Cells.of(out);
         Odometer at = new Odometer(region.local().toArray(), region.global().strides());
         long first = firstIndex(region);
         for (long i = 0; i < out.elements(); i++, at.next()) {
-            boolean kept = uniform(seed, stream, first + at.offset(0)) >= p;
+            boolean kept = uniform(seed, stream.asLong(), first + at.offset(0)) >= p;
             to.set(i, kept ? from.get(i) / (1 - p) : 0);
         }
     }

@@ -12,6 +12,7 @@ import org.tp4j.tensor.ReductionKernels.Kind;
 import org.tp4j.tensor.Region;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.StepNumber;
 import org.tp4j.tensor.UnaryKernel;
 
 /**
@@ -147,7 +148,7 @@ class KernelBench {
         long[] sizes = {N, ROWS};
         element("transpose" + suffix, all, () -> backend.elementwise().copy(x, 0, swapped, out, 0, plain, sizes));
         Region region = Region.whole(x.shape());
-        element("dropout" + suffix, all, () -> backend.random().dropout(x, 0.1, 1, 2, region, out));
+        element("dropout" + suffix, all, () -> backend.random().dropout(x, 0.1, 1, StepNumber.of(2), region, out));
     }
 
     private void rows() {

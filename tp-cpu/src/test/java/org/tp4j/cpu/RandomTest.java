@@ -19,6 +19,7 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.RandomKernels;
 import org.tp4j.tensor.Region;
 import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.StepNumber;
 
 /** Random numbers of shards against those of the whole, and both against the definition. */
 class RandomTest {
@@ -62,8 +63,8 @@ class RandomTest {
             reference.normal(expected, SEED, STREAM, region, 1, 2);
             assertRelativelyClose(out, expected, 0);
             NdArray x = random(dtype, random, 1, region.local());
-            fast.dropout(x, 0.3, SEED, STREAM, region, out);
-            reference.dropout(x, 0.3, SEED, STREAM, region, expected);
+            fast.dropout(x, 0.3, SEED, StepNumber.of(STREAM), region, out);
+            reference.dropout(x, 0.3, SEED, StepNumber.of(STREAM), region, expected);
             assertRelativelyClose(out, expected, dtype == DType.FLOAT64 ? 0 : 2);
         }
     }
@@ -107,7 +108,7 @@ class RandomTest {
     void shouldDropTheShareAskedFor(double p) {
         int n = 100_000;
         NdArray x = filled(DType.FLOAT32, Shape.of(n), 1);
-        fast.dropout(x, p, 5, 6, Region.whole(x.shape()), x);
+        fast.dropout(x, p, 5, StepNumber.of(6), Region.whole(x.shape()), x);
         float[] values = ((HostStorage) x.storage()).floats();
         int dropped = 0;
         for (int i = 0; i < n; i++) {

@@ -86,6 +86,4 @@ library() {
 library libcuda.so.1 cu 801 JCudaDriver "" "" simcuda
 library libcublas.so.12 cublas 15 JCublas2 "-O3 -march=native" "$out/libcuda.so.1" simcublas
 library libnvrtc.so.12 nvrtc 11 JNvrtc "-DCUSIM_DIR=\"$sources\"" "" simnvrtc
-if [ -f "$sources/simnccl.cpp" ]; then
-    library libnccl.so.2 nccl 5 "" "" "$out/libcuda.so.1" simnccl
-fi
+library libnccl.so.2 nccl 5 "" "" "$out/libcuda.so.1 -Wl,-rpath,\$ORIGIN" simnccl simnccl_shared simnccl_calls simnccl_work

@@ -1,7 +1,6 @@
 package org.tp4j.nccl;
 
 import java.util.Optional;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,10 +87,7 @@ public final class JNccl {
         NcclLibrary.require();
         NcclComm comm = new NcclComm();
         return made(
-                comm,
-                "ncclCommInitRank",
-                "2.0",
-                NcclNative.commInitRank(comm.cell(), nranks, commId.bytes(), rank));
+                comm, "ncclCommInitRank", "2.0", NcclNative.commInitRank(comm.cell(), nranks, commId.bytes(), rank));
     }
 
     /** As {@link #ncclCommInitRank}, with settings. Since NCCL 2.14. */
@@ -275,8 +271,7 @@ public final class JNccl {
      * Run i of sendbuff, of count elements, goes to rank i; run i of recvbuff comes from rank i. Not in place. In libraries
      * without the function (before NCCL 2.28) it is done by {@link #ncclSend} and {@link #ncclRecv} in a group.
      */
-    public static int ncclAlltoAll(
-            long sendbuff, long recvbuff, long count, int datatype, NcclComm comm, long stream) {
+    public static int ncclAlltoAll(long sendbuff, long recvbuff, long count, int datatype, NcclComm comm, long stream) {
         if (!has("ncclAlltoAll")) {
             return exchange(sendbuff, recvbuff, count, datatype, comm, stream);
         }

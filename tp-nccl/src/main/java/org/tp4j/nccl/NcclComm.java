@@ -12,7 +12,8 @@ import java.util.concurrent.locks.LockSupport;
  * a watchdog's, may call at any time.
  */
 public final class NcclComm implements AutoCloseable {
-    private static final long LEAVE_NANOS = TimeUnit.SECONDS.toNanos(1); // calls of non-blocking communicators are short
+    private static final long LEAVE_NANOS =
+            TimeUnit.SECONDS.toNanos(1); // calls of non-blocking communicators are short
 
     private final long cell;
     private int users;

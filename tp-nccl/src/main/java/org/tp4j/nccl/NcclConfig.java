@@ -15,7 +15,12 @@ import org.jspecify.annotations.Nullable;
  * @param splitShare 1: communicators split from this one share its resources. Since NCCL 2.18
  */
 public record NcclConfig(
-        int blocking, int cgaClusterSize, int minCTAs, int maxCTAs, @Nullable String netName, int splitShare) {
+        int blocking,
+        int cgaClusterSize,
+        int minCTAs,
+        int maxCTAs,
+        @Nullable String netName,
+        int splitShare) {
     /** The value of a setting that is left to NCCL. */
     public static final int NCCL_CONFIG_UNDEF_INT = Integer.MIN_VALUE;
 

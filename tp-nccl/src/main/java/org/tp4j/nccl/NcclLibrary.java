@@ -1,9 +1,9 @@
 package org.tp4j.nccl;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.tp4j.cuda.LibrarySearch;
 import org.tp4j.tensor.NativeLibrary;
 import org.tp4j.tensor.NativeLibraryException;
 import org.tp4j.tensor.TpException;
@@ -15,6 +15,9 @@ final class NcclLibrary {
     private static final String NAME = "NCCL (" + SONAME + ")";
     private static final String HINT = "install it (Debian, Ubuntu: apt-get install libnccl2; pip install"
             + " nvidia-nccl-cu12 or -cu13), or name the file with -D" + PROPERTY + "=/path/to/" + SONAME;
+
+    private static final LibrarySearch SEARCH =
+            new LibrarySearch(NAME, PROPERTY, List.of(SONAME), List.of("nccl/lib"), HINT);
 
     private NcclLibrary() {}
 
@@ -61,7 +64,7 @@ final class NcclLibrary {
                         "the native library tp4j_nccl is of version " + NcclNative.version() + ", this jar needs "
                                 + NcclNative.VERSION + "; HINT: remove other releases of tp-nccl from the class path");
             }
-            return open(candidates());
+            return open();
         } catch (TpException e) {
             return new Outcome(null, e);
         } catch (RuntimeException | LinkageError e) {
@@ -69,22 +72,14 @@ final class NcclLibrary {
         }
     }
 
-    private static Outcome open(List<String> candidates) {
-        List<String> tried = new ArrayList<>();
-        for (String candidate : candidates) {
-            String problem = NcclNative.open(candidate);
-            if (problem == null) {
-                int[] version = new int[1];
-                NcclNative.getVersion(version);
-                return new Outcome("NCCL " + JNccl.versionText(version[0]) + " (" + candidate + ")", null);
-            }
-            tried.add(problem.contains(candidate) ? problem : candidate + ": " + problem);
+    private static Outcome open() {
+        String path = SEARCH.open().path();
+        String problem = NcclNative.open(path);
+        if (problem != null) {
+            throw new NativeLibraryException(NAME, List.of(path + ": " + problem), HINT);
         }
-        return new Outcome(null, new NativeLibraryException(NAME, tried, HINT));
-    }
-
-    private static List<String> candidates() {
-        String named = System.getProperty(PROPERTY, "");
-        return named.isEmpty() ? List.of(SONAME) : List.of(named);
+        int[] version = new int[1];
+        NcclNative.getVersion(version);
+        return new Outcome("NCCL " + JNccl.versionText(version[0]) + " (" + path + ")", null);
     }
 }

@@ -97,12 +97,8 @@ public final class Scope implements AutoCloseable {
      * this scope does not own it.
      */
     public void keep(Storage storage) {
-        if (disown(storage)) {
-            if (parent != null) {
-                parent.own(storage);
-            } else {
-                storage.leaveToCollector();
-            }
+        if (disown(storage) && parent != null) {
+            parent.own(storage);
         }
     }
 

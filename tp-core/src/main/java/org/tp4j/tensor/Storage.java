@@ -78,12 +78,6 @@ public abstract class Storage {
         return "memory of " + size + " " + dtype + " elements";
     }
 
-    /**
-     * No scope owns it any more: unless somebody releases it, it is to be given back when the garbage collector finds that
-     * nobody can reach it. Memory of the Java heap needs nothing done for that.
-     */
-    protected void leaveToCollector() {}
-
     /** Returns the memory to the device; called once. */
     protected abstract void free();
 }

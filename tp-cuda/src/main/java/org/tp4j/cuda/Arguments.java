@@ -5,6 +5,7 @@ import java.nio.ByteOrder;
 import jcuda.Pointer;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.StepNumber;
 
 /**
  * The one struct a kernel of ours takes, written field by field in the order and with the alignment of the C struct. The
@@ -60,6 +61,11 @@ final class Arguments {
     Arguments float64(double value) {
         buffer.putDouble(place(Double.BYTES), value);
         return this;
+    }
+
+    /** A {@code const long long *} and a {@code long long}: where the kernel finds the number, or null and the number. */
+    Arguments number(StepNumber number) {
+        return int64(number.varies() ? StepSlots.addressOf(number) : 0).int64(number.bits());
     }
 
     /** A {@code long long[capacity]}, the rest 0. */

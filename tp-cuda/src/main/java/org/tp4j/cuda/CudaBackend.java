@@ -8,6 +8,7 @@ import java.util.Map;
 import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Backend;
+import org.tp4j.tensor.CapturedStep;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Device;
 import org.tp4j.tensor.ElementwiseKernels;
@@ -156,8 +157,6 @@ public final class CudaBackend implements Backend {
         Scope scope = ExecutionContext.current().scope();
         if (scope != null) {
             scope.own(storage);
-        } else {
-            storage.leaveToCollector();
         }
         return storage;
     }
@@ -194,6 +193,19 @@ public final class CudaBackend implements Backend {
         checkUsable();
         compute.synchronize();
         checkUsable();
+    }
+
+    @Override
+    public CapturedStep capture(Runnable step) {
+        return new GraphStep(this, step);
+    }
+
+    MemoryPool pool() {
+        return pool;
+    }
+
+    CudaDevice cudaDevice() {
+        return device;
     }
 
     /** Records from now on what is asked of the streams; null ends it. */

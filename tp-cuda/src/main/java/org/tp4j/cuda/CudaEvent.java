@@ -13,6 +13,7 @@ public final class CudaEvent implements AutoCloseable {
     private final String label;
     private boolean taken; // guarded by the pool
     private volatile @Nullable CudaStream stream;
+    private volatile int capture;
 
     CudaEvent(CudaDevice device, EventPool pool, int flags, String label) {
         this.device = device;
@@ -34,8 +35,14 @@ public final class CudaEvent implements AutoCloseable {
         return stream;
     }
 
-    void setStream(CudaStream recordedOn) {
-        stream = recordedOn;
+    /** Which capture of a step it was recorded in last; 0 for none. */
+    int capture() {
+        return capture;
+    }
+
+    void recorded(CudaStream on) {
+        stream = on;
+        capture = on.capture();
     }
 
     CUevent event() {
@@ -47,8 +54,12 @@ public final class CudaEvent implements AutoCloseable {
         return label;
     }
 
-    /** Whether the point has been passed. */
+    /** Whether the point has been passed. Of a point in a captured step: whether its capture is over. */
     public boolean isDone() {
+        CudaStream recordedOn = stream;
+        if (capture != 0 && recordedOn != null) {
+            return recordedOn.capture() != capture;
+        }
         device.makeCurrent();
         int result = JCudaDriver.cuEventQuery(event);
         if (result == CUresult.CUDA_ERROR_NOT_READY) {
@@ -60,6 +71,9 @@ public final class CudaEvent implements AutoCloseable {
 
     /** Waits until the point has been passed. */
     public void synchronize() {
+        if (isDone()) {
+            return;
+        }
         device.makeCurrent();
         Cuda.check(JCudaDriver.cuEventSynchronize(event), "cuEventSynchronize");
     }

@@ -5,6 +5,7 @@ import jcuda.driver.CUstream;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
+import org.tp4j.tensor.TpException;
 
 /** An in-order queue of a device's work. Its methods may be called from any thread. */
 public final class CudaStream {
@@ -13,7 +14,7 @@ public final class CudaStream {
     private final String name;
     private final Native stream = new Native();
     private volatile @Nullable StreamTrace trace;
-    private volatile boolean capturing;
+    private volatile int capture;
 
     /** JCuda's handle, with the number in it in reach. */
     private static final class Native extends CUstream {
@@ -53,13 +54,21 @@ public final class CudaStream {
         device.makeCurrent();
         CudaEvent event = events.take();
         Cuda.check(JCudaDriver.cuEventRecord(event.event(), stream), "cuEventRecord");
-        event.setStream(this);
+        event.recorded(this);
         note(StreamTrace.Kind.RECORD, event.label());
         return event;
     }
 
-    /** What is asked of the stream from now on starts after the event; the caller does not wait. */
+    /**
+     * What is asked of the stream from now on starts after the event; the caller does not wait.
+     *
+     * <p>Nothing is asked if only one of the two belongs to a captured step: before one is captured everything is waited
+     * for, and when one runs all its work is between what the compute stream does before and after.
+     */
     public void waitFor(CudaEvent event) {
+        if (event.capture() != capture) {
+            return;
+        }
         device.makeCurrent();
         Cuda.check(JCudaDriver.cuStreamWaitEvent(stream, event.event(), 0), "cuStreamWaitEvent");
         note(StreamTrace.Kind.WAIT, event.label());
@@ -67,6 +76,7 @@ public final class CudaStream {
 
     /** Waits until everything asked of the stream so far is done. */
     public void synchronize() {
+        checkNotCapturing();
         device.makeCurrent();
         Cuda.check(JCudaDriver.cuStreamSynchronize(stream), "cuStreamSynchronize");
     }
@@ -84,11 +94,16 @@ public final class CudaStream {
 
     /** Whether what is asked of it is being captured into a graph instead of carried out. */
     public boolean isCapturing() {
-        return capturing;
+        return capture != 0;
     }
 
-    void setCapturing(boolean on) {
-        capturing = on;
+    /** Which capture of a step it takes part in; 0 for none. */
+    int capture() {
+        return capture;
+    }
+
+    void setCapture(int number) {
+        capture = number;
     }
 
     /** Notes what has been asked of the stream, if anybody wants to know. */
@@ -106,6 +121,16 @@ public final class CudaStream {
 
     void setTrace(@Nullable StreamTrace trace) {
         this.trace = trace;
+    }
+
+    /** Refuses what cannot be part of a captured step. */
+    void checkNotCapturing() {
+        if (isCapturing()) {
+            throw new TpException(
+                    "a step that is being captured moves a value between host and device, or waits for the"
+                            + " device; HINT: take it out of the step: fill inputs before CapturedStep.run(), read losses and norms"
+                            + " after it");
+        }
     }
 
     void release() {

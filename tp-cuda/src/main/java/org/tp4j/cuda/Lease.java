@@ -49,7 +49,7 @@ final class Lease {
     synchronized void awaitOtherStreams(CudaStream stream) {
         if (uses != null) {
             for (CudaEvent event : uses) {
-                if (stream.isCapturing() || !event.isDone()) {
+                if (!event.isDone()) {
                     stream.waitFor(event);
                 }
             }

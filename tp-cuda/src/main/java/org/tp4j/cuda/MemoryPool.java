@@ -35,6 +35,7 @@ final class MemoryPool {
     static final class Shelf {
         private final List<@Nullable ArrayDeque<DeviceMemory>> bySize =
                 new ArrayList<>(Collections.nCopies(CLASSES, null));
+        private boolean dissolved;
 
         @Nullable DeviceMemory poll(int size) {
             ArrayDeque<DeviceMemory> blocks = bySize.get(size);
@@ -121,7 +122,7 @@ final class MemoryPool {
             poison(block);
         }
         if (POOLED) {
-            lease.shelf().push(lease.sizeClass(), block);
+            (lease.shelf().dissolved ? common : lease.shelf()).push(lease.sizeClass(), block);
         } else {
             free(block);
         }
@@ -148,19 +149,14 @@ final class MemoryPool {
         }
     }
 
-    /** From now on blocks come from a shelf of their own, which keeps them; returns it. */
-    synchronized Shelf useOwnShelf(@Nullable Shelf own) {
-        shelf = own == null ? new Shelf() : own;
-        return shelf;
-    }
-
-    /** Ends {@link #useOwnShelf}. */
-    synchronized void useCommonShelf() {
-        shelf = common;
+    /** From now on blocks come from a shelf of somebody's own, and only go back to it; with null from the common one. */
+    synchronized void use(@Nullable Shelf own) {
+        shelf = own == null ? common : own;
     }
 
     /** Puts the blocks of a shelf that is no longer used among the common ones. */
     synchronized void dissolve(Shelf own) {
+        own.dissolved = true;
         for (DeviceMemory block : own.takeAll()) {
             common.push(sizeClass(block.bytes()), block);
         }

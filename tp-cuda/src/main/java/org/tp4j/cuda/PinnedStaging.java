@@ -25,6 +25,7 @@ final class PinnedStaging {
     }
 
     private void prepare() {
+        stream.checkNotCapturing();
         if (buffers[0] == null) {
             for (int i = 0; i < buffers.length; i++) {
                 pointers[i] = new Pointer();

@@ -18,6 +18,8 @@ public final class StreamTrace {
         COPY,
         /** A collective. */
         COLLECTIVE,
+        /** A captured step. */
+        GRAPH,
         /** An event was recorded. */
         RECORD,
         /** The stream waits for an event. */

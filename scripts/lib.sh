@@ -146,6 +146,24 @@ tp_exec_java() {
     exec "$TP_JAVA" "${options[@]}" "$main" "$@"
 }
 
+# Prepares --simulate: builds the simulated CUDA libraries and has this script's JVM use them.
+tp_simulate() {
+    local argument jars
+    for argument; do
+        [ "$argument" != --simulate ] || break
+    done
+    [ "${argument:-}" = --simulate ] || return 0
+    mkdir -p "$TP_STAMPS"
+    jars=$(tr : '\n' <"$TP_ROOT/tp-examples/target/classpath.txt" | grep -E '/(jcuda|jcublas)-natives-[^/]*\.jar$' | sort -r) || true
+    (
+        flock 9
+        # shellcheck disable=SC2086
+        JAVA_HOME=$TP_JAVA_DIR "$TP_ROOT/scripts/build-simulator.sh" "$TP_ROOT/tp-tests" $jars
+    ) 9>"$TP_STAMPS/simulator.lock"
+    [ -f "$TP_ROOT/tp-tests/target/cudasim/libcuda.so.1" ] || tp_fail "--simulate: the simulated CUDA libraries could not be built (above)" "they need Linux on x86_64 and g++"
+    TP4J_JAVA_OPTS="-Dtp4j.cuda.simulator=$TP_ROOT/tp-tests/target/cudasim ${TP4J_JAVA_OPTS:-}"
+}
+
 # tp_option NAME DEFAULT ARGS...: prints the value of --NAME VALUE or --NAME=VALUE (the last one given).
 tp_option() {
     local name=$1 value=$2
@@ -204,6 +222,7 @@ tp_run() {
         tp_mpirun_command "$(tp_option ranks 2 "$@")" "$@"
         exec "${TP_COMMAND[@]}" </dev/null
     else
+        tp_simulate "$@"
         tp_exec_java "$module" "$main" "$@"
     fi
 }

@@ -15,6 +15,11 @@ public interface Backend {
     /** The device computed on. */
     Device device();
 
+    /** What computes, in words for people. */
+    default String description() {
+        return device().toString();
+    }
+
     /** Whether arrays have content that can be read; false where only shapes are kept ({@link MetaBackend}). */
     default boolean holdsValues() {
         return true;

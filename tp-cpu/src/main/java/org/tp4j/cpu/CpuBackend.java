@@ -133,6 +133,13 @@ public final class CpuBackend implements Backend {
     }
 
     @Override
+    public String description() {
+        int threads = blasThreads();
+        return "cpu, " + blasDescription().replaceAll(" \\(.*", "") + " with " + threads
+                + (threads == 1 ? " thread" : " threads") + " a rank";
+    }
+
+    @Override
     public Storage allocate(DType dtype, long elements) {
         if (elements > ArrayPool.MAX_ELEMENTS) {
             throw new TpException("a tensor of " + elements + " " + dtype + " elements was asked for; the CPU backend"

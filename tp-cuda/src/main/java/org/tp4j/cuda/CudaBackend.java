@@ -86,9 +86,9 @@ public final class CudaBackend implements Backend {
         return device.index();
     }
 
-    /** The device in words: name, compute capability. */
+    @Override
     public String description() {
-        return device.name() + ", compute capability " + device.computeCapability() / 10 + "."
+        return device() + ", " + device.name() + ", compute capability " + device.computeCapability() / 10 + "."
                 + device.computeCapability() % 10;
     }
 

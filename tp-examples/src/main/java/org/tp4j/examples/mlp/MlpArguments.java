@@ -60,6 +60,12 @@ final class MlpArguments {
     DeviceName device = DeviceName.cpu;
 
     @Option(
+            names = "--simulate",
+            description =
+                    "With --device cuda: on devices simulated on the host. For trying and testing, never for speed.")
+    boolean simulate;
+
+    @Option(
             names = "--dtype",
             paramLabel = "fp32|bf16",
             defaultValue = "fp32",

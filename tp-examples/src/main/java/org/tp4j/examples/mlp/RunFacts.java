@@ -1,8 +1,6 @@
 package org.tp4j.examples.mlp;
 
 import org.tp4j.comm.World;
-import org.tp4j.cpu.CpuBackend;
-import org.tp4j.tensor.Backend;
 
 /**
  * What a run is, for its reader.
@@ -34,19 +32,10 @@ record RunFacts(
                 world.size(),
                 world.launcher(),
                 world.backend().device().type(),
-                describe(world.backend()),
+                world.backend().description(),
                 parameters,
                 digits.train().size(),
                 digits.test().size());
-    }
-
-    private static String describe(Backend backend) {
-        if (backend instanceof CpuBackend cpu) {
-            String blas = cpu.blasDescription().replaceAll(" \\(.*", "");
-            int threads = cpu.blasThreads();
-            return "cpu, " + blas + " with " + threads + (threads == 1 ? " thread" : " threads") + " a rank";
-        }
-        return backend.device().type();
     }
 
     String ranksInWords() {

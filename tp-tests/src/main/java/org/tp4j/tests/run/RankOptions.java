@@ -6,6 +6,7 @@ import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.Launch;
 import org.tp4j.comm.LaunchEnvironment;
 import org.tp4j.comm.LaunchOptions;
+import org.tp4j.cuda.CudaLibraries;
 import org.tp4j.tensor.TpException;
 import picocli.CommandLine.Option;
 
@@ -27,6 +28,11 @@ public final class RankOptions {
 
     @Option(names = "--device", paramLabel = "TYPE", description = "cpu or cuda (default: cpu).")
     private String device = "cpu";
+
+    @Option(
+            names = "--simulate",
+            description = "With --device cuda: on devices simulated on the host; the script prepares them.")
+    private boolean simulate;
 
     /** Options with these values, as if they had been typed. */
     public static RankOptions of(String launcher, String device, Integer... ranks) {
@@ -79,6 +85,11 @@ public final class RankOptions {
      * @throws IllegalArgumentException if the launcher is unknown, needs mpirun, or has no such device here
      */
     public void check() {
+        if (simulate && System.getProperty(CudaLibraries.SIMULATOR, "").isEmpty()) {
+            throw new IllegalArgumentException(
+                    "--simulate, but no simulator is set; HINT: start the script, which builds it," + " or set -D"
+                            + CudaLibraries.SIMULATOR + "=/path/to/tp-tests/target/cudasim");
+        }
         if (launcher.equals("mpi") && !areProcesses()) {
             throw new IllegalArgumentException(
                     "--launcher mpi, but mpirun did not start this process; HINT: the script does it");

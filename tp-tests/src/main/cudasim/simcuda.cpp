@@ -68,7 +68,7 @@ struct Stream {   // in-order work queue
 struct Ctx { int dev; std::mutex m; std::set<Stream*> streams; std::atomic<int> sticky{0}; size_t used = 0; int refs = 0; };
 struct Event { std::mutex m; std::condition_variable cv; uint64_t rec = 0, done = 0; Clock::time_point t; };
 struct Func { void* run; const unsigned* sizes; unsigned count; std::string name; };
-struct Mod { void* so; std::map<std::string, Func*> f; };
+struct Mod { void* so; std::map<std::string, Func*> f; int fd = -1; };
 struct Alloc { size_t n; int dev; bool host; };
 std::mutex gm; std::map<uintptr_t, Alloc> mem; std::vector<Ctx*> ctxs; std::atomic<bool> inited{false};
 thread_local Ctx* cur = nullptr; thread_local std::vector<Ctx*> stack; thread_local Ctx* workerCtx = nullptr;
@@ -195,19 +195,19 @@ API CUresult cuEventElapsedTime_v2(float* ms, CUevent a, CUevent b) { return cuE
 API CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned) { NEED_CTX; Event* x = (Event*)e; uint64_t w; { std::lock_guard<std::mutex> l(x->m); w = x->rec; } enqueue(s, [=] { std::unique_lock<std::mutex> l(x->m); x->cv.wait(l, [&] { return x->done >= w; }); }); return CUDA_SUCCESS; }
 
 API CUresult cuModuleLoadData(CUmodule* mod, const void* image) {
-  NEED_CTX; const unsigned char* p = (const unsigned char*)image; void* so = nullptr;
+  NEED_CTX; const unsigned char* p = (const unsigned char*)image; void* so = nullptr; int fd = -1;
   if (!memcmp(p, ELFMAG, 4)) {
     auto* h = (const Elf64_Ehdr*)p;
     if (h->e_machine != EM_X86_64) { say("cuModuleLoadData: this is a real GPU cubin (e_machine %d); the simulator needs one from the simulated NVRTC", h->e_machine); return CUDA_ERROR_NO_BINARY_FOR_GPU; }
     size_t n = h->e_shoff + (size_t)h->e_shnum * h->e_shentsize;   // the linker puts the section table last
-    int fd = memfd_create("cusim-module", MFD_CLOEXEC); if (fd < 0 || write(fd, p, n) != (ssize_t)n) return CUDA_ERROR_OPERATING_SYSTEM;
-    char path[64]; snprintf(path, sizeof path, "/proc/self/fd/%d", fd); so = dlopen(path, RTLD_NOW | RTLD_LOCAL); close(fd);
+    fd = memfd_create("cusim-module", MFD_CLOEXEC); if (fd < 0 || write(fd, p, n) != (ssize_t)n) return CUDA_ERROR_OPERATING_SYSTEM;
+    char path[64]; snprintf(path, sizeof path, "/proc/self/fd/%d", fd); so = dlopen(path, RTLD_NOW | RTLD_LOCAL); if (!so) close(fd);   // open while it is loaded: a number used again would be a name used again, for which dlopen gives the earlier module
   } else if (!strncmp((const char*)p, "//CUSIM ", 8)) { const char* s = (const char*)p + 8; so = dlopen(std::string(s, strcspn(s, "\n")).c_str(), RTLD_NOW | RTLD_LOCAL);
   } else { say("cuModuleLoadData: PTX text cannot run in the simulator"); return CUDA_ERROR_INVALID_PTX; }
   if (!so) { say("cuModuleLoadData: %s", dlerror()); return CUDA_ERROR_INVALID_IMAGE; }
-  *mod = (CUmodule) new Mod{so, {}}; return CUDA_SUCCESS; }
+  *mod = (CUmodule) new Mod{so, {}, fd}; return CUDA_SUCCESS; }
 API CUresult cuModuleLoadDataEx(CUmodule* m, const void* i, unsigned, CUjit_option*, void**) { return cuModuleLoadData(m, i); }
-API CUresult cuModuleUnload(CUmodule m) { NEED_CTX; drainAll(cur, false); Mod* x = (Mod*)m; for (auto& f : x->f) delete f.second; dlclose(x->so); delete x; return CUDA_SUCCESS; }
+API CUresult cuModuleUnload(CUmodule m) { NEED_CTX; drainAll(cur, false); Mod* x = (Mod*)m; for (auto& f : x->f) delete f.second; dlclose(x->so); if (x->fd >= 0) close(x->fd); delete x; return CUDA_SUCCESS; }
 API CUresult cuModuleGetFunction(CUfunction* f, CUmodule m, const char* name) {
   Mod* x = (Mod*)m; auto it = x->f.find(name); if (it != x->f.end()) { *f = (CUfunction)it->second; return CUDA_SUCCESS; }
   void* r = dlsym(x->so, (std::string("__cusim_run_") + name).c_str()); if (!r) return CUDA_ERROR_NOT_FOUND;

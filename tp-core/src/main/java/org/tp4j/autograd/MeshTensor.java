@@ -18,6 +18,7 @@ final class MeshTensor extends EagerTensor implements DTensor {
     private final Shape global;
     private final Layout layout;
     private @Nullable Map<Layout, Redistributed> redistributed;
+    private @Nullable Regather regather;
 
     /** What a redistribution gave, and under which circumstances it may be given again. */
     private record Redistributed(MeshTensor result, boolean recorded, int version) {
@@ -48,6 +49,15 @@ final class MeshTensor extends EagerTensor implements DTensor {
     @Override
     Layout layoutOrNull() {
         return layout;
+    }
+
+    /** How to have it again once it has been let go; null if it is to be kept. */
+    @Nullable Regather regather() {
+        return regather;
+    }
+
+    void setRegather(Regather from) {
+        regather = from;
     }
 
     @Override

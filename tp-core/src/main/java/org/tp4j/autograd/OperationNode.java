@@ -17,6 +17,7 @@ final class OperationNode extends Node {
     private final int[] versions;
     private @Nullable EagerTensor @Nullable [] inputs;
     private @Nullable EagerTensor @Nullable [] outputs;
+    private final @Nullable Regather[] regathers;
     private final int[] outputVersions;
     private final Backend backend;
     private final DType dtype;
@@ -28,12 +29,22 @@ final class OperationNode extends Node {
         this.shapes = new Shape[n];
         this.likes = new Like[n];
         this.versions = new int[n];
+        this.regathers = new Regather[n];
         @Nullable EagerTensor[] kept = new EagerTensor[n];
         for (int i = 0; i < n; i++) {
             shapes[i] = inputs[i].shape();
             likes[i] = Like.of(inputs[i].layoutOrNull());
             versions[i] = inputs[i].array().storage().version();
-            kept[i] = operation.keepsInput(i) ? inputs[i] : null;
+            if (operation.keepsInput(i)) {
+                Regather regather = inputs[i] instanceof MeshTensor tensor ? tensor.regather() : null;
+                if (regather == null) {
+                    kept[i] = inputs[i];
+                    inputs[i].array().storage().pin();
+                } else {
+                    regathers[i] = regather;
+                    regather.addUser();
+                }
+            }
         }
         this.inputs = kept;
         this.backend = outputs[0].backend();
@@ -43,6 +54,7 @@ final class OperationNode extends Node {
         this.outputVersions = new int[keepsOutputs ? outputs.length : 0];
         for (int i = 0; i < outputVersions.length; i++) {
             outputVersions[i] = outputs[i].array().storage().version();
+            outputs[i].array().storage().pin();
         }
     }
 
@@ -53,9 +65,28 @@ final class OperationNode extends Node {
 
     @Override
     void finished() {
+        if (!isSpent()) {
+            unpin(inputs);
+            unpin(outputs);
+            for (Regather regather : regathers) {
+                if (regather != null) {
+                    regather.done();
+                }
+            }
+        }
         inputs = null;
         outputs = null;
         spend();
+    }
+
+    private static void unpin(@Nullable EagerTensor @Nullable [] kept) {
+        if (kept != null) {
+            for (EagerTensor tensor : kept) {
+                if (tensor != null) {
+                    tensor.array().storage().unpin();
+                }
+            }
+        }
     }
 
     @Override
@@ -71,7 +102,22 @@ final class OperationNode extends Node {
         }
 
         @Override
+        public void prefetch(int i) {
+            Regather regather = regathers[i];
+            if (regather != null) {
+                regather.start();
+            }
+        }
+
+        @Override
         public Tensor input(int i) {
+            Regather regather = regathers[i];
+            if (regather != null) {
+                if (regather.isStale()) {
+                    throw changed("operand", i, shapes[i]);
+                }
+                return regather.start();
+            }
             EagerTensor tensor = inputs == null ? null : inputs[i];
             if (tensor == null) {
                 throw new IllegalStateException(operation.name() + " has not kept operand " + i);
@@ -82,12 +128,15 @@ final class OperationNode extends Node {
 
         private void checkUnchanged(EagerTensor tensor, String what, int i, int version) {
             if (tensor.array().storage().version() != version) {
-                throw new IllegalStateException("backward through " + operation.name()
-                        + (modulePath().isEmpty() ? "" : " in " + modulePath()) + " needs " + what + " " + i
-                        + " of shape "
-                        + tensor.shape() + " as it was, but it has been changed in place since;"
-                        + " HINT: run backward before the change, or change a copy");
+                throw changed(what, i, tensor.shape());
             }
+        }
+
+        private IllegalStateException changed(String what, int i, Shape shape) {
+            return new IllegalStateException("backward through " + operation.name()
+                    + (modulePath().isEmpty() ? "" : " in " + modulePath()) + " needs " + what + " " + i
+                    + " of shape " + shape + " as it was, but it has been changed in place since;"
+                    + " HINT: run backward before the change, or change a copy");
         }
 
         @Override

@@ -55,6 +55,12 @@ final class Redistribution {
         return result;
     }
 
+    /** The tensor laid out as {@code target}, perhaps still arriving and of no gradient. */
+    static MeshTensor gather(MeshTensor tensor, Layout target) {
+        Shape global = tensor.shape();
+        return new MeshTensor(carry(steps(tensor.layout(), target, global), tensor.array(), global), global, target);
+    }
+
     private static NdArray carry(List<Step> steps, NdArray array, Shape global) {
         NdArray at = array;
         for (Step step : steps) {

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.tp4j.autograd.Gathers;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ExecutionContext;
@@ -105,7 +106,17 @@ public abstract class Module {
             for (UnaryOperator<Tensor> hook : inputHooks) {
                 value = hook.apply(value);
             }
-            value = body.apply(value);
+            int mark = Gathers.enter();
+            boolean done = false;
+            try {
+                value = body.apply(value);
+                done = true;
+            } finally {
+                if (!done) {
+                    Gathers.abandon(mark);
+                }
+            }
+            Gathers.leave(mark, value);
             for (UnaryOperator<Tensor> hook : outputHooks) {
                 value = hook.apply(value);
             }

@@ -12,6 +12,12 @@ public interface BackwardContext {
      */
     Tensor input(int i);
 
+    /**
+     * Starts to bring operand {@code i} together where this rank has kept its shard alone, so that it arrives while other
+     * work is done; does nothing where it is whole.
+     */
+    void prefetch(int i);
+
     /** Result {@code i} as it was. */
     Tensor output(int i);
 

@@ -51,6 +51,9 @@ public record Linear() implements Operation {
 
     @Override
     public void backward(BackwardContext c, Tensor g) {
+        if (c.wants(1)) {
+            c.prefetch(0); // its gather runs under the product for dX
+        }
         if (c.wants(0)) {
             c.give(0, c.run(new InputGradient(), g, c.input(1)));
         }

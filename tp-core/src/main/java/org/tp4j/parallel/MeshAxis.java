@@ -1,6 +1,7 @@
 package org.tp4j.parallel;
 
 import org.tp4j.autograd.DTensors;
+import org.tp4j.autograd.Gathers;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
@@ -47,13 +48,13 @@ public record MeshAxis(DeviceMesh mesh, String name) {
     }
 
     /**
-     * A tensor on the mesh, laid out so along this axis.
+     * A tensor on the mesh, laid out so along this axis, for use within the module that is running.
      *
      * @param declared how a plain tensor is meant to lie along it
      * @param wanted how the result lies
      */
     public DTensor bring(Tensor tensor, Placement declared, Placement wanted) {
-        return enter(tensor, declared).redistribute(name, wanted);
+        return Gathers.whileModuleRuns(enter(tensor, declared), name, wanted);
     }
 
     /** How a tensor lies along this axis. */

@@ -2,6 +2,7 @@ package org.tp4j.parallel;
 
 import java.util.List;
 import java.util.Map;
+import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Placement;
 import org.tp4j.nn.Module;
 
@@ -35,6 +36,9 @@ public record PrepareModuleInput(Placement input, Placement wanted, boolean loca
 
     @Override
     public void install(Module module, MeshAxis axis) {
-        module.addInputHook(x -> Styles.finish(axis.enter(x, input), axis, wanted, localInput));
+        module.addInputHook(x -> {
+            DTensor onMesh = axis.bring(x, input, wanted);
+            return localInput ? MeshAxis.leave(onMesh) : onMesh;
+        });
     }
 }

@@ -11,6 +11,7 @@ public abstract class Storage {
     private final DType dtype;
     private final long size;
     private int version;
+    private int pins;
     private volatile boolean released;
 
     /** A block of {@code size} elements. */
@@ -42,6 +43,21 @@ public abstract class Storage {
     /** Notes a change in place. */
     public final void markChanged() {
         version++;
+    }
+
+    /** One more step of a tape needs the content as it is. */
+    public final void pin() {
+        pins++;
+    }
+
+    /** One step of a tape less needs it. */
+    public final void unpin() {
+        pins--;
+    }
+
+    /** Whether a step of a tape needs the content. */
+    public final boolean isPinned() {
+        return pins > 0;
     }
 
     /** Whether the memory has been given back. */

@@ -163,6 +163,7 @@ class CommunicationTest {
         assertThat(text(calls.backward()))
                 .containsExactly(
                         "allGather " + N * D + " in 1.down_proj",
+                        "allGather " + N * D + " in 1.up_proj", // of X, of which only the shard was kept: under dX
                         "reduceScatter " + N * D + " in 1.up_proj",
                         "allGather " + N * D + " in "); // the plain input's own gradient, outside of the model
         // norm weight and bias and the row bias, 3 D numbers, in one call

@@ -19,8 +19,8 @@ import org.tp4j.tensor.NativeLibraryException;
  *
  * <p>In this order: the file named by a system property, and then nothing else; the folders in {@code LD_LIBRARY_PATH};
  * {@code CUDA_HOME} and {@code CUDA_PATH}; {@code /usr/local/cuda*}, the newest first; what the system's loader finds; the
- * {@code nvidia} packages of the Python installations in sight ({@code VIRTUAL_ENV}, {@code CONDA_PREFIX}, {@code ~/.local},
- * {@code /usr}, {@code /usr/local}, {@code /opt}); the cache of the {@code org.bytedeco:cuda} redistributable artifacts. With a
+ * {@code nvidia} packages of the Python installations in sight (those on the {@code PATH}, {@code VIRTUAL_ENV},
+ * {@code CONDA_PREFIX}, {@code ~/.local}, {@code /usr}, {@code /usr/local}, {@code /opt}); the cache of the {@code org.bytedeco:cuda} redistributable artifacts. With a
  * simulator set, only there.
  */
 public final class LibrarySearch {
@@ -137,7 +137,13 @@ public final class LibrarySearch {
     }
 
     private List<Path> pythonFolders(Map<String, String> environment) {
-        List<Path> prefixes = new ArrayList<>();
+        Set<Path> prefixes = new LinkedHashSet<>();
+        for (String entry : environment.getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
+            Path bin = Path.of(entry.isEmpty() ? "." : entry).toAbsolutePath();
+            if (Files.isExecutable(bin.resolve("python3")) && bin.getParent() != null) {
+                prefixes.add(bin.getParent()); // not where a link leads: a virtual environment's packages are beside it
+            }
+        }
         for (String variable : List.of("VIRTUAL_ENV", "CONDA_PREFIX")) {
             String prefix = environment.getOrDefault(variable, "");
             if (!prefix.isEmpty()) {

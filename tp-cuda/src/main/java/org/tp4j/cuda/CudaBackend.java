@@ -41,6 +41,8 @@ public final class CudaBackend implements Backend {
     private final MemoryPool pool;
     private final PinnedStaging staging;
     private final Kernels kernels;
+    private final CudaElementwise elementwise;
+    private final CudaRandom random;
     private final CudaGemm gemm;
     private volatile @Nullable RuntimeException failure;
 
@@ -56,6 +58,8 @@ public final class CudaBackend implements Backend {
         this.pool = new MemoryPool(device, compute);
         this.staging = new PinnedStaging(device, compute);
         this.kernels = new Kernels(device, compute);
+        this.elementwise = new CudaElementwise(kernels, compute);
+        this.random = new CudaRandom(kernels);
         this.gemm = new CudaGemm(device, compute, pool);
     }
 
@@ -236,7 +240,7 @@ public final class CudaBackend implements Backend {
 
     @Override
     public ElementwiseKernels elementwise() {
-        throw new UnsupportedOperationException();
+        return elementwise;
     }
 
     @Override
@@ -261,7 +265,7 @@ public final class CudaBackend implements Backend {
 
     @Override
     public RandomKernels random() {
-        throw new UnsupportedOperationException();
+        return random;
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import jcuda.driver.CUfunction;
@@ -20,7 +21,7 @@ import org.tp4j.tensor.DType;
  * it is first asked for, with the macro {@code SCALAR} naming the type.
  */
 final class Kernels {
-    private static final String HEADER = "tp4j.cuh";
+    private static final List<String> HEADERS = List.of("tp4j.cuh", "loops.cuh", "functions.cuh");
 
     private final CudaDevice device;
     private final CudaStream stream;
@@ -55,14 +56,16 @@ final class Kernels {
 
     private CUmodule load(String file, DType scalar) {
         String source = resource(file + ".cu");
-        String header = resource(HEADER);
+        Map<String, String> headers = new LinkedHashMap<>();
+        HEADERS.forEach(header -> headers.put(header, resource(header)));
         List<String> defines = List.of("SCALAR=" + typeName(scalar), "SCALAR_IS_" + scalar.name());
-        List<String> parts = new ArrayList<>(List.of(source, header, compiler.description(), nvrtcIdentity()));
+        List<String> parts = new ArrayList<>(List.of(source, compiler.description(), nvrtcIdentity()));
+        parts.addAll(headers.values());
         parts.addAll(defines);
         byte[] image = KernelCache.get(
                 file + "-" + scalar + "-" + compiler.architecture(),
                 parts,
-                () -> compiler.compile(file + ".cu", source, Map.of(HEADER, header), defines));
+                () -> compiler.compile(file + ".cu", source, headers, defines));
         CUmodule module = new CUmodule();
         Cuda.check(JCudaDriver.cuModuleLoadData(module, image), "cuModuleLoadData of " + file);
         return module;

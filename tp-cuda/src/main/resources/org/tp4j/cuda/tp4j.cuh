@@ -17,6 +17,20 @@ struct float16 {
     unsigned short bits;
 };
 
+// A number that a captured step's kernel finds in device memory, and any other is given; see StepNumber.java.
+struct StepNumber {
+    const int64* where;
+    int64 value;
+
+    __device__ __forceinline__ int64 get() const {
+        return where ? *where : value;
+    }
+
+    __device__ __forceinline__ double getDouble() const {
+        return __longlong_as_double(get());
+    }
+};
+
 // The type an element is computed in.
 template <class T> struct Computed {
     typedef T type;
@@ -82,20 +96,66 @@ template <> __device__ __forceinline__ float load<float16>(float16 x) {
     return toFloat(x);
 }
 
-// A computed value as an element, rounded once.
+// Floats as integers: towards zero, saturated, NaN is 0.
+__device__ __forceinline__ int saturatedInt(double x) {
+    return x != x ? 0 : x >= 2147483647.0 ? 2147483647 : x <= -2147483648.0 ? -2147483647 - 1 : (int)x;
+}
+
+__device__ __forceinline__ int64 saturatedLong(double x) {
+    constexpr int64 MOST = 9223372036854775807LL;
+    return x != x ? 0 : x >= 9223372036854775808.0 ? MOST : x <= -9223372036854775808.0 ? -MOST - 1 : (int64)x;
+}
+
+// A computed value as an element: floats rounded once to nearest even, integers as above, truth values by x != 0. 64 bits
+// become 16 by way of 32, as on the CPU.
 template <class T, class C> struct Stored {
     static __device__ __forceinline__ T of(C x) {
         return (T)x;
     }
 };
-template <> struct Stored<bfloat16, float> {
-    static __device__ __forceinline__ bfloat16 of(float x) {
-        return toBfloat16(x);
+template <class C> struct Stored<bfloat16, C> {
+    static __device__ __forceinline__ bfloat16 of(C x) {
+        return toBfloat16((float)x);
     }
 };
-template <> struct Stored<float16, float> {
-    static __device__ __forceinline__ float16 of(float x) {
-        return toFloat16(x);
+template <class C> struct Stored<float16, C> {
+    static __device__ __forceinline__ float16 of(C x) {
+        return toFloat16((float)x);
+    }
+};
+template <> struct Stored<bfloat16, int64> {
+    static __device__ __forceinline__ bfloat16 of(int64 x) {
+        return toBfloat16((float)(double)x);
+    }
+};
+template <> struct Stored<float16, int64> {
+    static __device__ __forceinline__ float16 of(int64 x) {
+        return toFloat16((float)(double)x);
+    }
+};
+template <class C> struct Stored<bool8, C> {
+    static __device__ __forceinline__ bool8 of(C x) {
+        return x != 0 ? 1 : 0;
+    }
+};
+template <> struct Stored<int, float> {
+    static __device__ __forceinline__ int of(float x) {
+        return saturatedInt(x);
+    }
+};
+template <> struct Stored<int, double> {
+    static __device__ __forceinline__ int of(double x) {
+        return saturatedInt(x);
+    }
+};
+template <> struct Stored<int64, float> {
+    static __device__ __forceinline__ int64 of(float x) {
+        return saturatedLong(x);
+    }
+};
+template <> struct Stored<int64, double> {
+    static __device__ __forceinline__ int64 of(double x) {
+        return saturatedLong(x);
     }
 };
 template <class T, class C> __device__ __forceinline__ T store(C x) {

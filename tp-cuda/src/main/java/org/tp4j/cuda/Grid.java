@@ -1,0 +1,22 @@
+package org.tp4j.cuda;
+
+/** Grids of kernels whose threads share the work in strides of the grid. */
+final class Grid {
+    /** Threads a block. */
+    static final int THREADS = 256;
+
+    private static final long BLOCKS_A_MULTIPROCESSOR = 8; // 2048 threads, all that can be resident
+
+    private Grid() {}
+
+    /** Enough blocks for {@code items}, one a thread, but no more than fill the device. */
+    static long blocks(CudaDevice device, long items) {
+        return Math.min((items + THREADS - 1) / THREADS, device.multiprocessors() * BLOCKS_A_MULTIPROCESSOR);
+    }
+
+    /** Blocks for a loop over n elements of 16 bytes at a time. */
+    static long blocksOfPacks(CudaDevice device, long n, int bytes) {
+        int pack = Math.max(1, 16 / bytes);
+        return blocks(device, (n + pack - 1) / pack);
+    }
+}

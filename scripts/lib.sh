@@ -3,6 +3,7 @@
 #   JAVA_HOME        the JDK (17 or newer); otherwise the java on PATH
 #   TP4J_JAVA_OPTS   more JVM options, for instance "-Xmx8g"
 #   TP4J_MPIRUN      the mpirun to use; TP4J_MPIRUN_OPTS: more options for it, for instance "--hostfile hosts"
+#   TP4J_MAVEN_OPTS  more options for the build, for instance "-Pcuda-redist"
 #   TP4J_CLASSPATH   run on this class path and build nothing
 # shellcheck shell=bash
 
@@ -74,7 +75,7 @@ tp_build_now() {
     echo "Building TP4J (first use, or sources changed) ..." >&2
     # Taken before the build: what changes meanwhile makes the next run build again.
     touch "$TP_STAMPS/$module.stamp.new"
-    if ! (cd "$TP_ROOT" && JAVA_HOME=$TP_JAVA_DIR mvn -q -B -Dstyle.color=never -Dtp.fast -Dmaven.test.skip=true -pl "$module" -am package) >"$log" 2>&1 </dev/null; then
+    if ! (cd "$TP_ROOT" && JAVA_HOME=$TP_JAVA_DIR mvn -q -B -Dstyle.color=never -Dtp.fast -Dmaven.test.skip=true ${TP4J_MAVEN_OPTS:-} -pl "$module" -am package) >"$log" 2>&1 </dev/null; then
         cat "$log" >&2
         tp_fail "the build failed (above; also in $log)" "without a network, Maven needs its dependencies cached by an earlier build"
     fi

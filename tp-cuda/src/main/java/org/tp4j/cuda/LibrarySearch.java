@@ -20,7 +20,8 @@ import org.tp4j.tensor.NativeLibraryException;
  * <p>In this order: the file named by a system property, and then nothing else; the folders in {@code LD_LIBRARY_PATH};
  * {@code CUDA_HOME} and {@code CUDA_PATH}; {@code /usr/local/cuda*}, the newest first; what the system's loader finds; the
  * {@code nvidia} packages of the Python installations in sight (those on the {@code PATH}, {@code VIRTUAL_ENV},
- * {@code CONDA_PREFIX}, {@code ~/.local}, {@code /usr}, {@code /usr/local}, {@code /opt}); the cache of the {@code org.bytedeco:cuda} redistributable artifacts. With a
+ * {@code CONDA_PREFIX}, {@code ~/.local}, {@code /usr}, {@code /usr/local}, {@code /opt}); the class path, if the redistributable artifact of
+ * {@code org.bytedeco:cuda} is on it. With a
  * simulator set, only there.
  */
 public final class LibrarySearch {
@@ -72,16 +73,40 @@ public final class LibrarySearch {
     /** Opens the first that can be; null if none can, and {@code tried} says why. */
     @Nullable Opened tryOpen(List<String> tried) {
         for (String candidate : candidates(System.getenv())) {
-            @Nullable String[] error = {null};
-            long handle = NativeLoader.open(candidate, error);
-            if (handle != 0) {
-                String path = NativeLoader.path(handle);
-                return new Opened(handle, path.isEmpty() ? candidate : path);
+            Opened opened = open(candidate, tried);
+            if (opened != null) {
+                return opened;
             }
-            String reason = String.valueOf(error[0]);
-            tried.add(reason.contains(candidate) ? reason : candidate + ": " + reason);
+        }
+        if (isNarrowed()) {
+            return null;
+        }
+        for (String soname : sonames) { // last, since it copies hundreds of megabytes
+            Path redistributed = RedistributedLibraries.find(soname);
+            Opened opened = redistributed == null ? null : open(redistributed.toString(), tried);
+            if (opened != null) {
+                return opened;
+            }
         }
         return null;
+    }
+
+    private static @Nullable Opened open(String candidate, List<String> tried) {
+        @Nullable String[] error = {null};
+        long handle = NativeLoader.open(candidate, error);
+        if (handle != 0) {
+            String path = NativeLoader.path(handle);
+            return new Opened(handle, path.isEmpty() ? candidate : path);
+        }
+        String reason = String.valueOf(error[0]);
+        tried.add(reason.contains(candidate) ? reason : candidate + ": " + reason);
+        return null;
+    }
+
+    /** Whether a setting says where to look, and nothing else counts. */
+    private boolean isNarrowed() {
+        return !System.getProperty(property, "").isEmpty()
+                || !System.getProperty(CudaLibraries.SIMULATOR, "").isEmpty();
     }
 
     /** The files and names to try, in order. */
@@ -101,7 +126,6 @@ public final class LibrarySearch {
         addFound(candidates, toolkitFolders(environment));
         candidates.addAll(sonames);
         addFound(candidates, pythonFolders(environment));
-        addFound(candidates, List.of(javacppCache()));
         return candidates;
     }
 
@@ -164,15 +188,6 @@ public final class LibrarySearch {
             }
         }
         return folders;
-    }
-
-    private static Path javacppCache() {
-        String set = System.getProperty("org.bytedeco.javacpp.cachedir", "");
-        Path cache = set.isEmpty() ? Path.of(System.getProperty("user.home", "/"), ".javacpp", "cache") : Path.of(set);
-        for (Path jar : sorted(cache, "cuda-*-linux-x86_64-redist*.jar")) {
-            return jar.resolve("org/bytedeco/cuda/linux-x86_64");
-        }
-        return cache;
     }
 
     /** Entries of a folder that match a pattern, the newest version first. */

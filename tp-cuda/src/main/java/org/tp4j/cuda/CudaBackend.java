@@ -44,6 +44,8 @@ public final class CudaBackend implements Backend {
     private final CudaElementwise elementwise;
     private final CudaRandom random;
     private final CudaGemm gemm;
+    private final CudaReduction reduction;
+    private final CudaLoss loss;
     private volatile @Nullable RuntimeException failure;
 
     private CudaBackend(int index) {
@@ -61,6 +63,8 @@ public final class CudaBackend implements Backend {
         this.elementwise = new CudaElementwise(kernels, compute);
         this.random = new CudaRandom(kernels);
         this.gemm = new CudaGemm(device, compute, pool);
+        this.reduction = new CudaReduction(kernels, pool);
+        this.loss = new CudaLoss(kernels, pool, staging, compute);
     }
 
     /**
@@ -245,7 +249,7 @@ public final class CudaBackend implements Backend {
 
     @Override
     public ReductionKernels reduction() {
-        throw new UnsupportedOperationException();
+        return reduction;
     }
 
     @Override
@@ -260,7 +264,7 @@ public final class CudaBackend implements Backend {
 
     @Override
     public LossKernels loss() {
-        throw new UnsupportedOperationException();
+        return loss;
     }
 
     @Override

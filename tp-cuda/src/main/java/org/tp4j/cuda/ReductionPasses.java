@@ -1,0 +1,250 @@
+package org.tp4j.cuda;
+
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.ReductionKernels.Kind;
+import org.tp4j.tensor.Shape;
+
+/**
+ * Reductions over any dimensions, in passes that each reduce neighbouring ones. Dimensions that are kept or reduced together
+ * are merged; the array is then [outer, m, inner], reduced over m. Without an inner part a group of threads takes a row;
+ * otherwise neighbouring threads take neighbouring columns. Where that gives too few threads, m is split among blocks and
+ * their results are combined. Dimensions that do not merge into one m cost a pass more for each of them, over what the first
+ * pass has left.
+ *
+ * <p>Nothing depends on which block comes first, so that results are the same each time.
+ */
+final class ReductionPasses {
+    // As in reduce.cu.
+    private static final int AS_STATE = 0;
+    private static final int AS_SCALAR = 1;
+    private static final int AS_FLOAT = 2;
+    private static final int AS_DOUBLE = 3;
+    private static final int AHEAD = 4;
+    private static final int COLUMN_THREADS = 256;
+    private static final int WIDEST_PACK = 8;
+    private static final int ROW_THREADS = 256;
+
+    private static final int BLOCKS_A_MULTIPROCESSOR = 4; // of 256 threads and up to 64 registers each
+    private static final int MOST_PARTS = 65535; // blocks in the grid's second dimension
+    private static final int LONGEST_PART = 1 << 30;
+
+    private final MemoryPool pool;
+    private final KernelFamily rows;
+    private final KernelFamily wideColumns;
+    private final KernelFamily columns;
+    private final KernelFamily combine;
+    private final int wantedBlocks;
+
+    ReductionPasses(Kernels kernels, MemoryPool pool) {
+        this.pool = pool;
+        rows = new KernelFamily(kernels, "reduce", "reduceRows");
+        wideColumns = new KernelFamily(kernels, "reduce", "reduceWideColumns");
+        columns = new KernelFamily(kernels, "reduce", "reduceColumns");
+        combine = new KernelFamily(kernels, "reduce", "combineColumns");
+        wantedBlocks = BLOCKS_A_MULTIPROCESSOR * kernels.device().multiprocessors();
+    }
+
+    /**
+     * What a pass reads and where its results go.
+     *
+     * @param dtype type of the elements of the reduction
+     * @param kind index of the kind
+     * @param from address of elements, or of states
+     * @param states whether it is states
+     * @param to address of the results
+     * @param as what the results are written as
+     */
+    private record Pass(DType dtype, int kind, long from, boolean states, long to, int as) {
+        Pass(Pass like, long from, boolean states, long to, int as) {
+            this(like.dtype, like.kind, from, states, to, as);
+        }
+
+        /** Bytes of a state: a value and its error, in 32 bits for floats of up to 32, else in 64. */
+        long stateBytes() {
+            return dtype.isFloating() && dtype != DType.FLOAT64 ? 8 : 16;
+        }
+    }
+
+    void reduce(Kind kind, NdArray x, boolean[] reduced, NdArray out) {
+        if (out.elements() == 0) {
+            return;
+        }
+        Pass whole = new Pass(
+                x.dtype(), kind.ordinal(), CudaBackend.addressOf(x), false, CudaBackend.addressOf(out), as(x, out));
+        if (x.elements() == 0) {
+            rows(whole, out.elements(), 0);
+            return;
+        }
+        long[] sizes = new long[2 * x.shape().dims() + 1];
+        int last = merge(x.shape(), reduced, sizes);
+        if (last == 0) {
+            rows(whole, x.elements(), 1);
+        } else {
+            reduce(whole, sizes, last);
+        }
+    }
+
+    private static int as(NdArray x, NdArray out) {
+        if (out.dtype() == x.dtype()) {
+            return AS_SCALAR;
+        }
+        return out.dtype() == DType.FLOAT64 ? AS_DOUBLE : AS_FLOAT;
+    }
+
+    /** Sizes of dimensions kept and reduced together, in turn, kept ones first and last; returns the index of the last. */
+    private static int merge(Shape shape, boolean[] reduced, long[] sizes) {
+        int last = 0;
+        sizes[0] = 1;
+        for (int d = 0; d < reduced.length; d++) {
+            long size = shape.size(d);
+            if (size == 1) {
+                continue;
+            }
+            if (reduced[d] != (last % 2 == 1)) {
+                sizes[++last] = 1;
+            }
+            sizes[last] *= size;
+        }
+        if (last % 2 == 1) {
+            sizes[++last] = 1;
+        }
+        return last;
+    }
+
+    /** Takes the reduced dimensions one after another: rows if there are any, then the largest. */
+    private void reduce(Pass whole, long[] sizes, int last) {
+        int at = 1;
+        for (int i = 3; i < last; i += 2) {
+            at = sizes[i] > sizes[at] ? i : at;
+        }
+        if (!whole.states && sizes[last] == 1) {
+            at = last - 1;
+        }
+        long outer = product(sizes, 0, at);
+        long m = sizes[at];
+        long inner = product(sizes, at + 1, last + 1);
+        if (last == 2) {
+            reduce(whole, outer, m, inner);
+            return;
+        }
+        try (Workspace states = new Workspace(pool, outer * inner * whole.stateBytes())) {
+            reduce(new Pass(whole, whole.from, whole.states, states.address(), AS_STATE), outer, m, inner);
+            sizes[at - 1] *= sizes[at + 1];
+            System.arraycopy(sizes, at + 2, sizes, at, last - at - 1);
+            reduce(new Pass(whole, states.address(), true, whole.to, whole.as), sizes, last - 2);
+        }
+    }
+
+    private static long product(long[] sizes, int from, int to) {
+        long product = 1;
+        for (int i = from; i < to; i++) {
+            product *= sizes[i];
+        }
+        return product;
+    }
+
+    private void reduce(Pass pass, long outer, long m, long inner) {
+        if (inner == 1 && !pass.states) {
+            rows(pass, outer, m);
+        } else {
+            columns(pass, outer, m, inner);
+        }
+    }
+
+    private void rows(Pass pass, long count, long n) {
+        int pack = 16 / pass.dtype.bytes();
+        long packs = (n + pack - 2) / pack + 1;
+        int group = RowGrid.powerOfTwo(Math.min((packs + AHEAD - 1) / AHEAD, ROW_THREADS));
+        long wantedGroups = (long) wantedBlocks * ROW_THREADS / group;
+        long parts = Math.max(1, Math.min(wantedGroups / count, packs / (2L * AHEAD * group)));
+        parts = Math.max(parts, (n + LONGEST_PART - 1) / LONGEST_PART);
+        long part = roundUp((n + parts - 1) / parts, pack);
+        parts = Math.max(1, (n + part - 1) / Math.max(part, 1));
+        if (parts == 1) {
+            launchRows(pass, count, n, (int) part, 1, group);
+            return;
+        }
+        try (Workspace states = new Workspace(pool, parts * count * pass.stateBytes())) {
+            Pass first = new Pass(pass, pass.from, false, states.address(), AS_STATE);
+            launchRows(first, count, n, (int) part, (int) parts, group);
+            columns(new Pass(pass, states.address(), true, pass.to, pass.as), 1, parts, count);
+        }
+    }
+
+    private static long roundUp(long n, int multiple) {
+        return (n + multiple - 1) / multiple * multiple;
+    }
+
+    private void launchRows(Pass pass, long count, long n, int part, int parts, int group) {
+        int threads = RowGrid.threads(group);
+        long groupsABlock = threads / group;
+        rows.of(pass.dtype)
+                .launch(
+                        (count * parts + groupsABlock - 1) / groupsABlock,
+                        threads,
+                        Arguments.begin()
+                                .int64(pass.from)
+                                .int64(pass.to)
+                                .int64(count)
+                                .int64(n)
+                                .int32(part)
+                                .int32(parts)
+                                .int32(pass.kind)
+                                .int32(pass.as)
+                                .int32(group));
+    }
+
+    private void columns(Pass pass, long outer, long m, long inner) {
+        int pack = Math.min(WIDEST_PACK, 16 / pass.dtype.bytes());
+        boolean wide = !pass.states && inner % pack == 0 && pass.from % ((long) pack * pass.dtype.bytes()) == 0;
+        long across = outer * inner / (wide ? pack : 1);
+        int width = RowGrid.powerOfTwo(Math.min(across, 32));
+        if (m < COLUMN_THREADS / width) {
+            width = COLUMN_THREADS / RowGrid.powerOfTwo(m);
+        }
+        long blocks = (across + width - 1) / width;
+        long rowsAtOnce = (long) COLUMN_THREADS / width * AHEAD;
+        long parts = Math.max(1, Math.min(Math.min(wantedBlocks / blocks, m / (2 * rowsAtOnce)), MOST_PARTS));
+        long part = (m + parts - 1) / parts;
+        parts = (m + part - 1) / part;
+        KernelFamily family = pass.states ? combine : wide ? wideColumns : columns;
+        if (parts == 1) {
+            launchColumns(family, pass, outer, m, inner, part, width, blocks, 1);
+            return;
+        }
+        try (Workspace states = new Workspace(pool, parts * outer * inner * pass.stateBytes())) {
+            Pass first = new Pass(pass, pass.from, pass.states, states.address(), AS_STATE);
+            launchColumns(family, first, outer, m, inner, part, width, blocks, (int) parts);
+            columns(new Pass(pass, states.address(), true, pass.to, pass.as), 1, parts, outer * inner);
+        }
+    }
+
+    private static void launchColumns(
+            KernelFamily family,
+            Pass pass,
+            long outer,
+            long m,
+            long inner,
+            long part,
+            int width,
+            long blocks,
+            int parts) {
+        family.of(pass.dtype)
+                .launch(
+                        blocks,
+                        parts,
+                        COLUMN_THREADS,
+                        0,
+                        Arguments.begin()
+                                .int64(pass.from)
+                                .int64(pass.to)
+                                .int64(outer)
+                                .int64(m)
+                                .int64(inner)
+                                .int64(part)
+                                .int32(width)
+                                .int32(pass.kind)
+                                .int32(pass.as));
+    }
+}

@@ -1,0 +1,57 @@
+package org.tp4j.cuda;
+
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.TpException;
+
+/**
+ * How kernels share rows out: each goes to a group of threads, a power of two within a warp or a whole block, that load 16
+ * bytes at a time.
+ *
+ * @param group threads a row
+ * @param threads threads a block
+ * @param blocks blocks
+ * @param packs the most pieces of 16 bytes a row touches, wherever it begins
+ */
+record RowGrid(int group, int threads, long blocks, int packs) {
+    /** Pieces that a thread keeps of a row, as in the kernels. */
+    static final int KEPT = 4;
+
+    private static final int MOST_THREADS = 512;
+    private static final int WARP = 32;
+    private static final int SHORT_ROW_THREADS = 128;
+    private static final int LONGEST = 1 << 30;
+
+    /** A grid for rows of n elements. */
+    static RowGrid of(long rows, long n, DType dtype) {
+        if (n > LONGEST) {
+            throw new TpException("a row of " + n + " elements was given to a CUDA kernel that takes rows of at most "
+                    + LONGEST + "; HINT: split the last dimension");
+        }
+        int packs = packs(n, dtype);
+        int group = powerOfTwo(Math.min((packs + KEPT - 1) / KEPT, MOST_THREADS));
+        int threads = threads(group);
+        int rowsABlock = threads / group;
+        return new RowGrid(group, threads, (rows + rowsABlock - 1) / rowsABlock, packs);
+    }
+
+    /** Threads of a block for groups of a size: groups larger than a warp are a block. */
+    static int threads(int group) {
+        return group > WARP ? group : SHORT_ROW_THREADS;
+    }
+
+    /** The most pieces of 16 bytes that n elements touch. */
+    static int packs(long n, DType dtype) {
+        int elements = 16 / dtype.bytes();
+        return (int) ((n + elements - 2) / elements + 1);
+    }
+
+    /** The least power of two that is no less than n. */
+    static int powerOfTwo(long n) {
+        return n <= 1 ? 1 : Integer.highestOneBit((int) n - 1) << 1;
+    }
+
+    /** Whether the threads of a row can keep it whole. */
+    boolean keepsRow() {
+        return packs <= group * KEPT;
+    }
+}

@@ -1,0 +1,161 @@
+// Embedding look-up and its gradient.
+#include "tp4j.cuh"
+
+typedef Computed<SCALAR>::type C;
+typedef Row<SCALAR> Elements;
+
+constexpr int N = Elements::N;
+constexpr int AHEAD = 4;
+
+struct GatherRowsArgs {
+    const SCALAR* table;
+    const void* ids;
+    SCALAR* out; // [count, n]
+    int64 tableRows;
+    int64 firstRow;
+    int64 count;
+    int n;
+    int wideIds;
+    int group;
+};
+
+extern "C" __global__ void __launch_bounds__(MOST_THREADS) gatherRows(GatherRowsArgs a) {
+    Group group(a.group);
+    if (group.row >= a.count) {
+        return;
+    }
+    int64 row = idAt(a.ids, a.wideIds, group.row) - a.firstRow;
+    Elements out(a.out + group.row * a.n, a.n);
+    int packs = out.packs();
+    if (row >= 0 && row < a.tableRows) {
+        Elements from(a.table + row * a.n, out);
+        for (int k = group.rank; k < packs; k += group.size) {
+            out.store(k, from.load(k, zero<SCALAR>()));
+        }
+    } else {
+        Pack<SCALAR> none;
+#pragma unroll
+        for (int e = 0; e < N; e++) {
+            none.at[e] = zero<SCALAR>();
+        }
+        for (int k = group.rank; k < packs; k += group.size) {
+            out.store(k, none);
+        }
+    }
+}
+
+// A row of the table that ids name, and where in the list the positions of these ids begin.
+struct Named {
+    int64 row;
+    int start;
+    int count;
+};
+
+struct GroupIdsArgs {
+    const void* ids;
+    int64 count;
+    int64 firstRow;
+    int64 tableRows;
+    int64 padding;
+    int* used;    // 0, 0 before: how many named rows there are, how long the list is
+    Named* named; // as many as there are ids or rows, whichever is less
+    int* list;    // as many as there are ids
+    int wideIds;
+};
+
+// Lists for each row of the table the positions of its ids in ascending order. Each thread has a row and each warp goes over
+// all ids, so that the order needs no sorting. Where a row's piece of the list lies is up to chance, what it holds is not.
+extern "C" __global__ void groupIds(GroupIdsArgs a) {
+    int64 mine = (int64)blockIdx.x * blockDim.x + threadIdx.x;
+    int lane = threadIdx.x % 32;
+    int64 low = mine - lane;
+    int count = 0;
+    int at = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 1) {
+            int end = count; // of the row's piece, counted from the first of the warp
+            for (int step = 1; step < 32; step *= 2) {
+                int before = __shfl_up_sync(0xffffffffu, end, step);
+                end += lane >= step ? before : 0;
+            }
+            int all = __shfl_sync(0xffffffffu, end, 31);
+            if (all == 0) {
+                return;
+            }
+            int base = lane == 31 ? atomicAdd(&a.used[1], all) : 0;
+            at = __shfl_sync(0xffffffffu, base, 31) + end - count;
+            if (count > 0) {
+                a.named[atomicAdd(&a.used[0], 1)] = Named{mine, at, count};
+            }
+        }
+        for (int64 i = 0; i < a.count; i += 32) {
+            int64 id = i + lane < a.count ? idAt(a.ids, a.wideIds, i + lane) : a.padding;
+            int64 row = id - a.firstRow;
+            bool hit = i + lane < a.count && id != a.padding && row >= low && row < low + 32 && row < a.tableRows;
+            unsigned hits = __ballot_sync(0xffffffffu, hit);
+            while (hits != 0) {
+                int source = __ffs(hits) - 1;
+                hits &= hits - 1;
+                if (low + lane == __shfl_sync(0xffffffffu, row, source)) {
+                    if (pass == 0) {
+                        count++;
+                    } else {
+                        a.list[at++] = (int)i + source;
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct AddRowsArgs {
+    const SCALAR* dy;
+    SCALAR* table;
+    const int* used;
+    const Named* named;
+    const int* list;
+    int n;
+};
+
+// table[row, :] += dy[i, :] for the listed i of each named row, one after another: a thread keeps the sums of a pack.
+extern "C" __global__ void __launch_bounds__(MOST_THREADS) addRows(AddRowsArgs a) {
+    if (blockIdx.x >= a.used[0]) {
+        return;
+    }
+    Named named = a.named[blockIdx.x];
+    Elements table(a.table + named.row * a.n, a.n);
+    int k = blockIdx.y * blockDim.x + threadIdx.x;
+    if (k >= table.packs()) {
+        return;
+    }
+    Pack<SCALAR> r = table.load(k, zero<SCALAR>());
+    C sum[N];
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        sum[e] = load(r.at[e]);
+    }
+    const int* list = a.list + named.start;
+    for (int i = 0; i < named.count; i += AHEAD) {
+        Pack<SCALAR> v[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            if (i + u < named.count) {
+                v[u] = Elements(a.dy + (int64)list[i + u] * a.n, table).load(k, zero<SCALAR>());
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            if (i + u < named.count) {
+#pragma unroll
+                for (int e = 0; e < N; e++) {
+                    sum[e] += load(v[u].at[e]);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        r.at[e] = store<SCALAR>(sum[e]);
+    }
+    table.store(k, r);
+}

@@ -1,0 +1,34 @@
+// The check of ids. SCALAR is their type.
+#include "tp4j.cuh"
+
+struct FirstOutsideArgs {
+    const SCALAR* ids;
+    int64* first; // one a block
+    int64 count;
+    int64 low;
+    int64 high;
+    int64 except;
+};
+
+struct Smaller {
+    __device__ __forceinline__ int64 operator()(int64 a, int64 b) const {
+        return min(a, b);
+    }
+};
+
+// Each block's first id outside, or the largest number: the host takes the least of a few.
+extern "C" __global__ void firstOutside(FirstOutsideArgs a) {
+    int64 first = Limits<int64>::highest();
+    int64 step = (int64)gridDim.x * blockDim.x;
+    for (int64 i = (int64)blockIdx.x * blockDim.x + threadIdx.x; i < a.count; i += step) {
+        int64 id = a.ids[i];
+        if ((id < a.low || id >= a.high) && id != a.except) {
+            first = i;
+            break;
+        }
+    }
+    first = reduceGroup(first, Group(blockDim.x), Smaller());
+    if (threadIdx.x == 0) {
+        a.first[blockIdx.x] = first;
+    }
+}

@@ -1,0 +1,343 @@
+// Softmax along rows and cross entropy, which is its fused loss.
+//
+// A row is taken by a group of threads. Where it fits, it is kept in registers between passes; otherwise the running maximum
+// and the sum relative to it are found in one pass (Milakov and Gimelshein, arXiv 1805.02867). Statistics are in 32 bits, in
+// 64 for doubles.
+#include "tp4j.cuh"
+
+typedef Computed<SCALAR>::type C;
+typedef Row<SCALAR> Elements;
+
+// Packs that a thread keeps of a row, or loads before it uses the first.
+constexpr int KEPT = 4;
+constexpr int N = Elements::N;
+
+__device__ __forceinline__ SCALAR lowest() {
+    return store<SCALAR>((C)-infinity());
+}
+
+// The sum of numbers in a pack, pairwise.
+template <int M> __device__ __forceinline__ C total(const C* x) {
+    if constexpr (M == 1) {
+        return x[0];
+    } else {
+        return total<M / 2>(x) + total<M / 2>(x + M / 2);
+    }
+}
+
+// Σ e^x over some numbers: their maximum and the sum relative to it.
+struct ExpSum {
+    C top;
+    C sum;
+};
+
+template <> __device__ __forceinline__ ExpSum shuffleXor(ExpSum v, int mask) {
+    return ExpSum{shuffleXor(v.top, mask), shuffleXor(v.sum, mask)};
+}
+
+struct MergeExpSums {
+    __device__ __forceinline__ ExpSum operator()(ExpSum a, ExpSum b) const {
+        C top = Larger()(a.top, b.top);
+        C from = top == -infinity() ? (C)0 : top; // so that nothing plus nothing is nothing
+        return ExpSum{top, a.sum * exponential(a.top - from) + b.sum * exponential(b.top - from)};
+    }
+};
+
+// Σ e^x of a row in one pass, and Σ x if asked for.
+__device__ __forceinline__ ExpSum expSum(const Elements& row, const Group& group, bool plain, C& sum) {
+    ExpSum all{(C)-infinity(), (C)0};
+    int packs = row.packs();
+    C added = 0;
+    for (int k = group.rank; k < packs; k += KEPT * group.size) {
+        Pack<SCALAR> v[KEPT];
+        C top = all.top;
+#pragma unroll
+        for (int u = 0; u < KEPT; u++) {
+            v[u] = row.load(k + u * group.size, lowest());
+        }
+#pragma unroll
+        for (int u = 0; u < KEPT; u++) {
+#pragma unroll
+            for (int e = 0; e < N; e++) {
+                top = Larger()(top, load(v[u].at[e]));
+            }
+        }
+        C from = top == -infinity() ? (C)0 : top;
+        C sums[KEPT];
+#pragma unroll
+        for (int u = 0; u < KEPT; u++) {
+            C terms[N];
+#pragma unroll
+            for (int e = 0; e < N; e++) {
+                terms[e] = exponential(load(v[u].at[e]) - from);
+            }
+            sums[u] = total<N>(terms);
+        }
+        all.sum = all.sum * exponential(all.top - from) + total<KEPT>(sums);
+        all.top = top;
+        if (plain) {
+#pragma unroll
+            for (int u = 0; u < KEPT; u++) {
+                int j = row.first(k + u * group.size);
+                C terms[N];
+#pragma unroll
+                for (int e = 0; e < N; e++) {
+                    terms[e] = j + e >= 0 && j + e < row.n ? load(v[u].at[e]) : (C)0;
+                }
+                sums[u] = total<N>(terms);
+            }
+            added += total<KEPT>(sums);
+        }
+    }
+    sum = plain ? reduceGroup(added, group, Plus()) : (C)0;
+    return reduceGroup(all, group, MergeExpSums());
+}
+
+struct SoftmaxArgs {
+    const SCALAR* x;
+    SCALAR* out;
+    int64 rows;
+    int n;
+    int logarithm;
+    int group;
+};
+
+template <bool LOG> __device__ __forceinline__ Pack<SCALAR> softmaxOf(const Pack<SCALAR>& x, C top, C scale) {
+    Pack<SCALAR> y;
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        C shifted = load(x.at[e]) - top;
+        y.at[e] = store<SCALAR>(LOG ? shifted - scale : exponential(shifted) * scale);
+    }
+    return y;
+}
+
+template <bool LOG> __device__ __forceinline__ void softmaxKept(const SoftmaxArgs& a) {
+    Group group(a.group);
+    Elements x(a.x + group.row * a.n, group.row < a.rows ? a.n : 0);
+    Elements out(a.out + group.row * a.n, x);
+    Pack<SCALAR> v[KEPT];
+    C top = -infinity();
+#pragma unroll
+    for (int u = 0; u < KEPT; u++) {
+        v[u] = x.load(group.rank + u * group.size, lowest());
+#pragma unroll
+        for (int e = 0; e < N; e++) {
+            top = Larger()(top, load(v[u].at[e]));
+        }
+    }
+    top = reduceGroup(top, group, Larger());
+    C sum = 0;
+#pragma unroll
+    for (int u = 0; u < KEPT; u++) {
+        C terms[N];
+#pragma unroll
+        for (int e = 0; e < N; e++) {
+            terms[e] = exponential(load(v[u].at[e]) - top);
+        }
+        sum += total<N>(terms);
+    }
+    sum = reduceGroup(sum, group, Plus());
+    C scale = LOG ? logarithm(sum) : 1 / sum;
+#pragma unroll
+    for (int u = 0; u < KEPT; u++) {
+        out.store(group.rank + u * group.size, softmaxOf<LOG>(v[u], top, scale));
+    }
+}
+
+// Rows of at most KEPT packs a thread, the partial ones counted.
+extern "C" __global__ void __launch_bounds__(MOST_THREADS) softmax(SoftmaxArgs a) {
+    if (a.logarithm) {
+        softmaxKept<true>(a);
+    } else {
+        softmaxKept<false>(a);
+    }
+}
+
+template <bool LOG> __device__ __forceinline__ void softmaxTwice(const SoftmaxArgs& a) {
+    Group group(a.group);
+    Elements x(a.x + group.row * a.n, group.row < a.rows ? a.n : 0);
+    Elements out(a.out + group.row * a.n, x);
+    C unused;
+    ExpSum all = expSum(x, group, false, unused);
+    C scale = LOG ? logarithm(all.sum) : 1 / all.sum;
+    for (int k = group.rank; k < x.packs(); k += group.size) {
+        out.store(k, softmaxOf<LOG>(x.load(k, lowest()), all.top, scale));
+    }
+}
+
+// Rows of any length, read twice.
+extern "C" __global__ void __launch_bounds__(MOST_THREADS) softmaxLong(SoftmaxArgs a) {
+    if (a.logarithm) {
+        softmaxTwice<true>(a);
+    } else {
+        softmaxTwice<false>(a);
+    }
+}
+
+struct SoftmaxGradArgs {
+    const SCALAR* y;
+    const SCALAR* dy;
+    SCALAR* dx;
+    int64 rows;
+    int n;
+    int logarithm;
+    int group;
+};
+
+// One row: what the sum takes of a pack, and the gradient of a pack once the sum is known.
+template <bool LOG> __device__ __forceinline__ C softmaxGradTerms(const Pack<SCALAR>& y, const Pack<SCALAR>& dy) {
+    C terms[N];
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        terms[e] = LOG ? load(dy.at[e]) : load(y.at[e]) * load(dy.at[e]);
+    }
+    return total<N>(terms);
+}
+
+template <bool LOG>
+__device__ __forceinline__ Pack<SCALAR> softmaxGradOf(const Pack<SCALAR>& y, const Pack<SCALAR>& dy, C sum) {
+    Pack<SCALAR> dx;
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        C value = load(y.at[e]);
+        C d = load(dy.at[e]);
+        dx.at[e] = store<SCALAR>(LOG ? d - exponential(value) * sum : value * (d - sum));
+    }
+    return dx;
+}
+
+template <bool LOG, bool LONG> __device__ __forceinline__ void softmaxGradOf(const SoftmaxGradArgs& a) {
+    Group group(a.group);
+    Elements y(a.y + group.row * a.n, group.row < a.rows ? a.n : 0);
+    Elements dy(a.dy + group.row * a.n, y);
+    Elements dx(a.dx + group.row * a.n, y);
+    C sum = 0;
+    if constexpr (LONG) {
+        for (int k = group.rank; k < y.packs(); k += group.size) {
+            sum += softmaxGradTerms<LOG>(y.load(k, zero<SCALAR>()), dy.load(k, zero<SCALAR>()));
+        }
+        sum = reduceGroup(sum, group, Plus());
+        for (int k = group.rank; k < y.packs(); k += group.size) {
+            dx.store(k, softmaxGradOf<LOG>(y.load(k, zero<SCALAR>()), dy.load(k, zero<SCALAR>()), sum));
+        }
+    } else {
+        Pack<SCALAR> values[KEPT];
+        Pack<SCALAR> upstream[KEPT];
+#pragma unroll
+        for (int u = 0; u < KEPT; u++) {
+            values[u] = y.load(group.rank + u * group.size, zero<SCALAR>());
+            upstream[u] = dy.load(group.rank + u * group.size, zero<SCALAR>());
+        }
+#pragma unroll
+        for (int u = 0; u < KEPT; u++) {
+            sum += softmaxGradTerms<LOG>(values[u], upstream[u]);
+        }
+        sum = reduceGroup(sum, group, Plus());
+#pragma unroll
+        for (int u = 0; u < KEPT; u++) {
+            dx.store(group.rank + u * group.size, softmaxGradOf<LOG>(values[u], upstream[u], sum));
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(MOST_THREADS) softmaxGrad(SoftmaxGradArgs a) {
+    if (a.logarithm) {
+        softmaxGradOf<true, false>(a);
+    } else {
+        softmaxGradOf<false, false>(a);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(MOST_THREADS) softmaxGradLong(SoftmaxGradArgs a) {
+    if (a.logarithm) {
+        softmaxGradOf<true, true>(a);
+    } else {
+        softmaxGradOf<false, true>(a);
+    }
+}
+
+struct CrossEntropyArgs {
+    const SCALAR* logits;
+    const void* labels;
+    C* loss;
+    C* lse;
+    int64 rows;
+    int64 ignored;
+    double smoothing;
+    int n;
+    int wideLabels;
+    int group;
+};
+
+// loss = lse - (1 - s) z_label - s mean(z), in one pass over the logits.
+extern "C" __global__ void __launch_bounds__(MOST_THREADS) crossEntropy(CrossEntropyArgs a) {
+    Group group(a.group);
+    bool here = group.row < a.rows;
+    Elements z(a.logits + group.row * a.n, here ? a.n : 0);
+    C sum;
+    ExpSum all = expSum(z, group, a.smoothing != 0, sum);
+    if (here && group.rank == 0) {
+        // Of nothing but -inf the softmax is not defined, and its logarithm is NaN.
+        C lse = all.top == -infinity() ? all.top - all.top : all.top + logarithm(all.sum);
+        a.lse[group.row] = lse;
+        int64 label = idAt(a.labels, a.wideLabels, group.row);
+        C loss = 0;
+        if (label != a.ignored) {
+            // A label that no class has is the caller's error; it must not become an access past the row.
+            C hot = label >= 0 && label < a.n ? load(z.elements[label]) : infinity() - infinity();
+            C smooth = a.smoothing == 0 ? (C)0 : (C)a.smoothing * (sum / (C)a.n);
+            loss = lse - (C)(1 - a.smoothing) * hot - smooth;
+        }
+        a.loss[group.row] = loss;
+    }
+}
+
+struct CrossEntropyGradArgs {
+    const SCALAR* logits;
+    const void* labels;
+    const C* lse;
+    const C* dLoss;
+    SCALAR* dLogits;
+    int64 rows;
+    int64 ignored;
+    double smoothing;
+    int n;
+    int wideLabels;
+    int group;
+};
+
+// dLogits = (softmax - (1 - s) 1[label] - s/n) dLoss; the blocks of a column of the grid share a row.
+extern "C" __global__ void __launch_bounds__(MOST_THREADS) crossEntropyGrad(CrossEntropyGradArgs a) {
+    Group group(a.group);
+    if (group.row >= a.rows) {
+        return;
+    }
+    Elements z(a.logits + group.row * a.n, a.n);
+    Elements dz(a.dLogits + group.row * a.n, z);
+    int64 label = idAt(a.labels, a.wideLabels, group.row);
+    bool ignored = label == a.ignored;
+    C lse = a.lse[group.row];
+    C d = a.dLoss[group.row];
+    C peak = (C)(1 - a.smoothing);
+    C share = (C)(a.smoothing / (double)a.n);
+    int packs = z.packs();
+    for (int k = blockIdx.y * group.size + group.rank; k < packs; k += gridDim.y * group.size) {
+        Pack<SCALAR> r;
+        if (ignored) {
+#pragma unroll
+            for (int e = 0; e < N; e++) {
+                r.at[e] = zero<SCALAR>();
+            }
+        } else {
+            Pack<SCALAR> v = z.load(k, zero<SCALAR>());
+            int64 hot = label - z.first(k);
+#pragma unroll
+            for (int e = 0; e < N; e++) {
+                C p = exponential(load(v.at[e]) - lse);
+                r.at[e] = store<SCALAR>((p - (e == hot ? peak : (C)0) - share) * d);
+            }
+        }
+        dz.store(k, r);
+    }
+}

@@ -23,8 +23,14 @@ if ! command -v "${compiler%% *}" >/dev/null 2>&1; then
     exit 0
 fi
 
-mkdir -p "$out/work"
-flags="-std=c++17 -O2 -fPIC -fvisibility=hidden -Wall -Wno-unused -Wno-misleading-indentation ${CXXFLAGS:-}"
+mkdir -p "$out/work" "$out/include"
+# Faults are left by jumping from one stack to another, which _FORTIFY_SOURCE takes for an attack.
+flags="-std=c++17 -O1 -fPIC -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter -U_FORTIFY_SOURCE ${CXXFLAGS:-}"
+
+# Whether a file is newer than all sources and this script.
+current() {
+    [ -f "$1" ] && [ -z "$(find "$sources" "$0" -type f -newer "$1" | head -n 1)" ]
+}
 
 # The JNI libraries of JCuda, only to read their imports.
 natives=$out/work/natives
@@ -40,27 +46,31 @@ if [ ! -d "$natives" ] || [ "$jcuda" -nt "$natives" ] || [ "$jcublas" -nt "$nati
     touch "$natives"
 fi
 
+# What simulated kernels are compiled with.
+for header in "$sources"/kernel/*.h; do
+    cmp -s "$header" "$out/include/$(basename "$header")" || cp "$header" "$out/include/"
+done
+
 # library SONAME PREFIX STATUS IMPORTER "FLAGS" "LIBRARIES" SOURCE...
 # PREFIX is that of its exported functions, STATUS what a stub returns, IMPORTER the JNI library that calls it.
 library() {
     soname=$1 prefix=$2 status=$3 importer=$4 extra=$5 libraries=$6
     shift 6
     target=$out/$soname
-    if [ -f "$target" ] && [ -z "$(find "$sources" "$0" -type f -newer "$target" | head -n 1)" ]; then
+    if current "$target"; then
         return
     fi
     work=$out/work/$soname.$$
     mkdir -p "$work"
-    objects=
+    # One translation unit a library: most of the time would go into the same headers again and again.
     for source; do
-        # shellcheck disable=SC2086
-        $compiler $flags $extra -I"$sources" -c "$sources/$source.cpp" -o "$work/$source.o"
-        objects="$objects $work/$source.o"
-    done
+        printf '#include "%s"\n' "$source"
+    done >"$work/all.cpp"
+    # shellcheck disable=SC2086
+    $compiler $flags $extra -I"$sources" -c "$work/all.cpp" -o "$work/all.o"
     : >"$work/stubs.list"
     if [ -n "$importer" ]; then
-        # shellcheck disable=SC2086
-        nm --defined-only $objects | awk 'NF == 3 {print $3}' | sort -u >"$work/defined"
+        nm --defined-only "$work/all.o" | awk 'NF == 3 {print $3}' | sort -u >"$work/defined"
         nm -D --undefined-only "$natives"/lib/lib"$importer"-*.so | awk '{print $2}' | sed 's/@.*//' | grep "^$prefix" |
             sort -u | comm -23 - "$work/defined" >"$work/stubs.list"
     fi
@@ -72,18 +82,19 @@ library() {
         }' "$work/stubs.list" >"$work/stubs.cpp"
     # JCuda's natives look their functions up under a version node named as the library.
     case $soname in
-        libcublas* | libnvrtc*) printf '%s { global: %s*; local: *; };\n' "$soname" "$prefix" >"$work/exports" ;;
-        *) printf '{ global: %s*; local: *; };\n' "$prefix" >"$work/exports" ;;
+        libcublas* | libnvrtc*) node=$soname ;;
+        *) node= ;;
     esac
+    printf '%s { global: %s*; local: *; };\n' "$node" "$prefix" >"$work/exports"
     # shellcheck disable=SC2086
     $compiler $flags -shared -Wl,-soname,"$soname" -Wl,--version-script="$work/exports" \
-        $objects "$work/stubs.cpp" $libraries -o "$target.$$" -lpthread -ldl -lrt
+        "$work/all.o" "$work/stubs.cpp" $libraries -o "$target.$$" -lpthread -ldl -lrt
     # The finished library appears at once: nobody ever loads half of it.
     mv -f "$target.$$" "$target"
     rm -rf "$work"
 }
 
-library libcuda.so.1 cu 801 JCudaDriver "" "" simcuda
-library libcublas.so.12 cublas 15 JCublas2 "-O3 -march=native" "$out/libcuda.so.1" simcublas
-library libnvrtc.so.12 nvrtc 11 JNvrtc "-DCUSIM_DIR=\"$sources\"" "" simnvrtc
-library libnccl.so.2 nccl 5 "" "" "$out/libcuda.so.1 -Wl,-rpath,\$ORIGIN" simnccl simnccl_shared simnccl_calls simnccl_work
+library libcuda.so.1 cu 801 JCudaDriver "-Wno-stringop-overflow" "" "$sources"/driver/*.cpp
+library libcublas.so.12 cublas 15 JCublas2 "-O3 -march=native" "$out/libcuda.so.1" "$sources"/cublas/*.cpp
+library libnvrtc.so.12 nvrtc 11 JNvrtc "" "" "$sources"/nvrtc/*.cpp
+library libnccl.so.2 nccl 5 "" "" "$out/libcuda.so.1 -Wl,-rpath,\$ORIGIN" "$sources"/simnccl*.cpp

@@ -41,6 +41,7 @@ enum CUresult {
     CUDA_ERROR_INVALID_PTX = 218,
     CUDA_ERROR_OPERATING_SYSTEM = 304,
     CUDA_ERROR_INVALID_HANDLE = 400,
+    CUDA_ERROR_ILLEGAL_STATE = 401,
     CUDA_ERROR_NOT_FOUND = 500,
     CUDA_ERROR_NOT_READY = 600,
     CUDA_ERROR_ILLEGAL_ADDRESS = 700,
@@ -174,6 +175,20 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* bytes, CUdeviceptr a
 CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr address);
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* context);
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status);
-CUresult cuStreamSynchronize(CUstream stream);
 CUresult cuStreamQuery(CUstream stream);
+CUresult cuStreamSynchronize(CUstream stream);
+
+// Not part of CUDA: what the other simulated libraries need of the simulated driver.
+
+// Puts work of the device on a stream: as cuLaunchHostFunc, but with a kind and a name for the trace, allowed to call
+// the driver, and with `release`, which is called once when the work cannot run again (after it ran, or, when it was
+// captured, when the last graph that holds it is gone). So `work` must not free `data` itself.
+CUresult cusimEnqueue(CUstream stream, const char* kind, const char* name, CUhostFn work, void* data, CUhostFn release);
+
+// Counts objects of another library for the report at exit: change is +1 when one is made, -1 when it is released.
+// `kind` is a plural, such as "cuBLAS handles".
+void cusimCount(const char* kind, CUdevice device, int change);
+
+// Ends the device as a faulting kernel does: every later call in its context returns `status`.
+void cusimFault(CUdevice device, CUresult status);
 }

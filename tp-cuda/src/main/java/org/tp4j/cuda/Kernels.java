@@ -21,7 +21,7 @@ import org.tp4j.tensor.DType;
  * it is first asked for, with the macro {@code SCALAR} naming the type.
  */
 final class Kernels {
-    private static final List<String> HEADERS = List.of("tp4j.cuh", "loops.cuh", "functions.cuh");
+    private static final List<String> HEADERS = List.of("tp4j.cuh", "loops.cuh", "functions.cuh", "rows.cuh");
 
     private final CudaDevice device;
     private final CudaStream stream;

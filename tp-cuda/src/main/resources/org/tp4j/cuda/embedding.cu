@@ -1,5 +1,5 @@
 // Embedding look-up and its gradient.
-#include "tp4j.cuh"
+#include "rows.cuh"
 
 typedef Computed<SCALAR>::type C;
 typedef Row<SCALAR> Elements;

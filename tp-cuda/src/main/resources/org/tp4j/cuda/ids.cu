@@ -1,5 +1,5 @@
 // The check of ids. SCALAR is their type.
-#include "tp4j.cuh"
+#include "rows.cuh"
 
 struct FirstOutsideArgs {
     const SCALAR* ids;

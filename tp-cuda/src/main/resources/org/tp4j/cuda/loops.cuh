@@ -2,11 +2,6 @@
 #pragma once
 #include "tp4j.cuh"
 
-// N elements that lie together, loaded and stored by accesses of up to 16 bytes.
-template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Pack {
-    T at[N];
-};
-
 template <int N, class T> __device__ __forceinline__ Pack<T, N> loadPack(const T* p) {
     return *reinterpret_cast<const Pack<T, N>*>(p);
 }

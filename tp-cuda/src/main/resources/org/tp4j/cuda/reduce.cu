@@ -5,7 +5,7 @@
 // floats, what the value has lost by rounding. Every number is added to a state without error but the error's own rounding
 // (Knuth's two-sum), after a few have been added pairwise: a sum of any length is as accurate as a sum of those few. The
 // order of the additions depends on sizes alone, so that results are the same each time.
-#include "tp4j.cuh"
+#include "rows.cuh"
 
 typedef Accumulated<SCALAR>::type C;
 typedef Row<SCALAR> Elements;
@@ -101,11 +101,7 @@ __device__ __forceinline__ void put(void* out, int as, int64 i, State s) {
     if (as == AS_STATE) {
         ((State*)out)[i] = s;
     } else if (as == AS_SCALAR) {
-#ifdef SCALAR_IS_BOOL
-        ((SCALAR*)out)[i] = s.value != 0;
-#else
         ((SCALAR*)out)[i] = store<SCALAR>(total(s));
-#endif
     } else if (as == AS_FLOAT) {
         ((float*)out)[i] = (float)total(s);
     } else {

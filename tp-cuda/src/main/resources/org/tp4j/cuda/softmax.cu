@@ -3,7 +3,7 @@
 // A row is taken by a group of threads. Where it fits, it is kept in registers between passes; otherwise the running maximum
 // and the sum relative to it are found in one pass (Milakov and Gimelshein, arXiv 1805.02867). Statistics are in 32 bits, in
 // 64 for doubles.
-#include "tp4j.cuh"
+#include "rows.cuh"
 
 typedef Computed<SCALAR>::type C;
 typedef Row<SCALAR> Elements;

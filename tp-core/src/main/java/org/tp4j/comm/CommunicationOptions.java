@@ -10,9 +10,11 @@ import org.jspecify.annotations.Nullable;
  * @param timeoutMs how long a rank waits for its peers in one call before it reports who is behind and gives up
  * @param checking whether ranks compare signatures before any data moves ({@link CheckingGroup})
  * @param flightRecord folder that a failing rank writes its last calls into, or null for none
+ * @param engine what carries collectives between devices: {@code auto}, {@code host} or an engine's name, see
+ *     {@link GroupEngines#choose}
  */
 public record CommunicationOptions(
-        long timeoutMs, boolean checking, @Nullable Path flightRecord) {
+        long timeoutMs, boolean checking, @Nullable Path flightRecord, String engine) {
     /** System property: seconds before a waiting rank gives up; 600 unless set. */
     public static final String TIMEOUT = "tp4j.comm.timeoutSeconds";
 
@@ -21,6 +23,15 @@ public record CommunicationOptions(
 
     /** System property: folder for flight records. */
     public static final String FLIGHT_RECORD = "tp4j.comm.flightRecord";
+
+    /** System property: {@code auto} (the default), {@code host}, or the name of a {@link GroupEngine} such as {@code nccl}. */
+    public static final String ENGINE = "tp4j.comm.engine";
+
+    /** Engine: the device type's own where every rank has a device of its own, otherwise the host's memory. */
+    public static final String AUTO = "auto";
+
+    /** Engine: through the host's memory. */
+    public static final String HOST = "host";
 
     /** Checks the values. */
     public CommunicationOptions {
@@ -40,7 +51,10 @@ public record CommunicationOptions(
         }
         String folder = System.getProperty(FLIGHT_RECORD, "");
         return new CommunicationOptions(
-                timeoutMs, Boolean.getBoolean(CHECKING), folder.isEmpty() ? null : Path.of(folder));
+                timeoutMs,
+                Boolean.getBoolean(CHECKING),
+                folder.isEmpty() ? null : Path.of(folder),
+                System.getProperty(ENGINE, AUTO));
     }
 
     /** The folder for flight records, if one is set. */
@@ -50,16 +64,21 @@ public record CommunicationOptions(
 
     /** With another timeout. */
     public CommunicationOptions withTimeoutMs(long ms) {
-        return new CommunicationOptions(ms, checking, flightRecord);
+        return new CommunicationOptions(ms, checking, flightRecord, engine);
     }
 
     /** With checking mode on or off. */
     public CommunicationOptions withChecking(boolean on) {
-        return new CommunicationOptions(timeoutMs, on, flightRecord);
+        return new CommunicationOptions(timeoutMs, on, flightRecord, engine);
     }
 
     /** With another folder for flight records. */
     public CommunicationOptions withFlightRecord(@Nullable Path folder) {
-        return new CommunicationOptions(timeoutMs, checking, folder);
+        return new CommunicationOptions(timeoutMs, checking, folder, engine);
+    }
+
+    /** With another engine. */
+    public CommunicationOptions withEngine(String name) {
+        return new CommunicationOptions(timeoutMs, checking, flightRecord, name);
     }
 }

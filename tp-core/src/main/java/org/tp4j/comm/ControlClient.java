@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** A rank's connection to the {@link ControlServer}. Safe for several threads, which take turns. */
-public final class ControlClient implements AutoCloseable {
+public final class ControlClient implements Rendezvous, AutoCloseable {
     private static final int POLL_MS = 20;
     private static final int ANSWER_MS = 5_000; // a server that is alive answers within microseconds
 
@@ -80,7 +80,7 @@ public final class ControlClient implements AutoCloseable {
         }
     }
 
-    /** Stores a value. */
+    @Override
     public synchronized void set(String key, byte[] value) {
         if (value.length > ControlServer.MAX_VALUE_BYTES) {
             throw new IllegalArgumentException("a value of " + value.length + " bytes for the control channel");
@@ -110,11 +110,7 @@ public final class ControlClient implements AutoCloseable {
         }
     }
 
-    /**
-     * The value of a key as soon as it is set.
-     *
-     * @throws CommunicationException if it is not set in time
-     */
+    @Override
     public byte[] await(String key, long timeoutMs) {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         while (true) {

@@ -80,6 +80,20 @@ public final class FlightRecorder {
         return latest;
     }
 
+    /** The oldest collectives that have neither completed nor failed, at most so many a group, among the calls still kept. */
+    List<CallRecord> underWay(int callsAGroup) {
+        Map<String, Integer> counts = new TreeMap<>();
+        List<CallRecord> oldest = new ArrayList<>();
+        for (CallRecord record : records()) {
+            if (!record.call().kind().isPointToPoint()
+                    && record.state() == CallRecord.State.POSTED
+                    && counts.merge(record.group(), 1, Integer::sum) <= callsAGroup) {
+                oldest.add(record);
+            }
+        }
+        return oldest;
+    }
+
     /**
      * Writes all kept calls into a new file.
      *

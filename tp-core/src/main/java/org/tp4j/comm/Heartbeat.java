@@ -1,18 +1,14 @@
 package org.tp4j.comm;
 
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * Tells the control channel every now and then where this rank stands, and reads there where the others do: which one is
  * behind when a call does not complete.
  */
-public final class Heartbeat implements AutoCloseable {
+public final class Heartbeat implements Stragglers, AutoCloseable {
     private static final String PREFIX = "heartbeat/";
     private static final int SILENT_BEATS = 3; // so many missed, and a rank counts as silent
 
@@ -41,7 +37,7 @@ public final class Heartbeat implements AutoCloseable {
     private void beat() {
         try {
             while (!closed) {
-                client.set(PREFIX + recorder.worldRank(), message());
+                client.set(PREFIX + recorder.worldRank(), Standing.of(recorder).toBytes());
                 Thread.sleep(periodMs);
             }
         } catch (InterruptedException | CommunicationException e) {
@@ -50,73 +46,23 @@ public final class Heartbeat implements AutoCloseable {
         }
     }
 
-    /** Where the rank stands: a line for people, then a line a group with its latest call. */
-    private byte[] message() {
-        StringBuilder text = new StringBuilder(recorder.position());
-        recorder.latest()
-                .forEach((group, call) ->
-                        text.append('\n').append(call).append(' ').append(group));
-        return text.toString().getBytes(StandardCharsets.UTF_8);
-    }
-
-    private static boolean hasCome(String[] lines, CallRecord record) {
-        for (int i = 1; i < lines.length; i++) {
-            int space = lines[i].indexOf(' ');
-            if (lines[i].substring(space + 1).equals(record.group())) {
-                return Long.parseLong(lines[i].substring(0, space)) >= record.sequence();
-            }
-        }
-        return false;
-    }
-
-    /**
-     * Why a call does not complete, in words: which of the peers are silent or have not come to it, and where they are.
-     *
-     * @param record the call
-     * @param peers world ranks that have to take part
-     * @param waitedNanos how long this rank has waited
-     */
+    @Override
     public String report(CallRecord record, List<Integer> peers, long waitedNanos) {
-        StringBuilder text = new StringBuilder(String.format(
-                Locale.ROOT, "rank %d has waited %.1f s in %s", recorder.worldRank(), waitedNanos * 1e-9, record));
         Map<Integer, ControlClient.Entry> beats = new HashMap<>();
-        Optional<String> noAnswer = read(beats);
-        if (noAnswer.isPresent()) {
-            return text.append("; rank 0 is silent: ").append(noAnswer.get()).toString();
-        }
-        List<String> behind = new ArrayList<>();
-        for (int peer : peers) {
-            ControlClient.Entry beat = beats.get(peer);
-            if (peer == recorder.worldRank()) {
-                continue;
-            }
-            if (beat == null) {
-                behind.add("rank " + peer + " has given no sign of life");
-                continue;
-            }
-            String[] lines = new String(beat.value(), StandardCharsets.UTF_8).split("\n", -1);
-            if (beat.ageMs() > SILENT_BEATS * periodMs) {
-                behind.add(String.format(
-                        Locale.ROOT, "rank %d has been silent for %.1f s: %s", peer, beat.ageMs() * 1e-3, lines[0]));
-            } else if (!hasCome(lines, record)) {
-                behind.add("rank " + peer + " is elsewhere: " + lines[0]);
-            }
-        }
-        if (behind.isEmpty()) {
-            return text.append("; every rank says that it has come to this call")
-                    .toString();
-        }
-        return text.append("; ").append(String.join("; ", behind)).toString();
-    }
-
-    private Optional<String> read(Map<Integer, ControlClient.Entry> beats) {
         try {
             for (ControlClient.Entry entry : client.list(PREFIX)) {
                 beats.put(Integer.valueOf(entry.key().substring(PREFIX.length())), entry);
             }
-            return Optional.empty();
         } catch (CommunicationException e) {
-            return Optional.of(String.valueOf(e.getMessage()));
+            return StragglerReport.waited(record, recorder.worldRank(), waitedNanos) + "; rank 0 is silent: "
+                    + e.getMessage();
         }
+        return StragglerReport.of(record, recorder.worldRank(), peers, waitedNanos, peer -> {
+            ControlClient.Entry beat = beats.get(peer);
+            return beat == null
+                    ? null
+                    : new StragglerReport.Seen(
+                            Standing.read(beat.value()), beat.ageMs(), beat.ageMs() > SILENT_BEATS * periodMs);
+        });
     }
 }

@@ -11,6 +11,24 @@ public interface BackendProvider {
     Optional<String> unavailable();
 
     /**
+     * How many devices of the type this process sees.
+     *
+     * @throws TpException if they cannot be used
+     */
+    default int deviceCount() {
+        return 1;
+    }
+
+    /**
+     * What tells a device from all others of the machine, whatever index a process sees it at.
+     *
+     * @throws TpException if it cannot be used
+     */
+    default String identity(int index) {
+        return new Device(deviceType(), index).toString();
+    }
+
+    /**
      * The backend of one device, the same object each time.
      *
      * @param index which device of the type, from 0

@@ -14,13 +14,22 @@ public final class Backends {
      * @throws TpException if no module on the class path serves the type, or the device cannot be used
      */
     public static Backend of(Device device) {
+        return provider(device.type()).open(device.index());
+    }
+
+    /**
+     * What serves a device type.
+     *
+     * @throws TpException if no module on the class path does
+     */
+    public static BackendProvider provider(String deviceType) {
         for (BackendProvider provider : ServiceLoader.load(BackendProvider.class)) {
-            if (provider.deviceType().equals(device.type())) {
-                return provider.open(device.index());
+            if (provider.deviceType().equals(deviceType)) {
+                return provider;
             }
         }
-        throw new TpException("no backend for device '" + device + "' on the class path: found "
-                + availability().keySet() + "; HINT: add the dependency org.tp4j:tp-" + device.type());
+        throw new TpException("no backend for device type '" + deviceType + "' on the class path: found "
+                + availability().keySet() + "; HINT: add the dependency org.tp4j:tp-" + deviceType);
     }
 
     /** Each device type on the class path and why it cannot be used here, or an empty string if it can. */

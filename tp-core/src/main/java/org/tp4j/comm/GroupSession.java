@@ -1,0 +1,22 @@
+package org.tp4j.comm;
+
+/** A rank's part in the communication of a {@link GroupEngine}, from joining to leaving. */
+public interface GroupSession extends AutoCloseable {
+    /** The group of all ranks. */
+    ProcessGroup world();
+
+    /**
+     * The disorderly end: ends what is under way without waiting for anybody. Whatever this rank's threads wait for or ask
+     * of the device next throws {@code reason}. For any thread, at any time; does nothing once it has ended.
+     */
+    void abort(CommunicationException reason);
+
+    /**
+     * The orderly end: waits until everything this rank has started is complete, and frees all its groups. Does nothing
+     * once it has ended.
+     *
+     * @throws CommunicationException if that does not complete
+     */
+    @Override
+    void close();
+}

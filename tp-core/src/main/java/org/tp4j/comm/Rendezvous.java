@@ -1,0 +1,17 @@
+package org.tp4j.comm;
+
+/**
+ * Where ranks leave short notes for one another before they can communicate otherwise: the control channel between
+ * processes, shared memory between threads. Safe for several threads.
+ */
+public interface Rendezvous {
+    /** Leaves a note for whoever asks for the key. */
+    void set(String key, byte[] value);
+
+    /**
+     * The note under a key, as soon as it is there.
+     *
+     * @throws CommunicationException if it is not there in time
+     */
+    byte[] await(String key, long timeoutMs);
+}

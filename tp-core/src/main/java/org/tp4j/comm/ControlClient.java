@@ -97,7 +97,7 @@ public final class ControlClient implements Rendezvous, AutoCloseable {
         }
     }
 
-    /** The value of a key, if it has been set. */
+    @Override
     public synchronized Optional<byte[]> get(String key) {
         try {
             out.writeByte(ControlServer.GET);

@@ -1,8 +1,11 @@
 package org.tp4j.comm;
 
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tells the control channel every now and then where this rank stands, and reads there where the others do: which one is
@@ -10,6 +13,7 @@ import java.util.Map;
  */
 public final class Heartbeat implements Stragglers, AutoCloseable {
     private static final String PREFIX = "heartbeat/";
+    private static final String FAILED = "failed";
     private static final int SILENT_BEATS = 3; // so many missed, and a rank counts as silent
 
     private final ControlClient client;
@@ -17,6 +21,7 @@ public final class Heartbeat implements Stragglers, AutoCloseable {
     private final long periodMs;
     private final Thread thread;
     private volatile boolean closed;
+    private volatile @Nullable String failure;
 
     /** Starts to beat for the rank whose calls {@code recorder} keeps. */
     public Heartbeat(ControlClient client, FlightRecorder recorder, long periodMs) {
@@ -38,12 +43,30 @@ public final class Heartbeat implements Stragglers, AutoCloseable {
         try {
             while (!closed) {
                 client.set(PREFIX + recorder.worldRank(), Standing.of(recorder).toBytes());
+                if (failure == null) {
+                    failure = client.get(FAILED)
+                            .map(note -> new String(note, StandardCharsets.UTF_8))
+                            .orElse(null);
+                }
                 Thread.sleep(periodMs);
             }
         } catch (InterruptedException | CommunicationException e) {
             // Closed; or rank 0 is gone, which whoever waits for it is told by report().
             closed = true;
         }
+    }
+
+    /** Tells the others that this rank has failed, unless another one has before it. */
+    public void announceFailure(Throwable reason) {
+        if (client.get(FAILED).isEmpty()) {
+            String note = "rank " + recorder.worldRank() + " has failed: " + reason;
+            client.set(FAILED, note.getBytes(StandardCharsets.UTF_8));
+        }
+    }
+
+    @Override
+    public Optional<String> failure() {
+        return Optional.ofNullable(failure);
     }
 
     @Override

@@ -1,5 +1,7 @@
 package org.tp4j.comm;
 
+import java.util.Optional;
+
 /**
  * Where ranks leave short notes for one another before they can communicate otherwise: the control channel between
  * processes, shared memory between threads. Safe for several threads.
@@ -7,6 +9,9 @@ package org.tp4j.comm;
 public interface Rendezvous {
     /** Leaves a note for whoever asks for the key. */
     void set(String key, byte[] value);
+
+    /** The note under a key, if there is one. */
+    Optional<byte[]> get(String key);
 
     /**
      * The note under a key, as soon as it is there.

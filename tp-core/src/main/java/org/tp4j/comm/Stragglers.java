@@ -1,9 +1,9 @@
 package org.tp4j.comm;
 
 import java.util.List;
+import java.util.Optional;
 
 /** Knows where all ranks stand, and so which of them is to blame when a call does not complete. */
-@FunctionalInterface
 public interface Stragglers {
     /**
      * Why a call does not complete, in words: which of the peers are silent, have not come to it or ask something else, and
@@ -14,4 +14,7 @@ public interface Stragglers {
      * @param waitedNanos how long this rank has waited
      */
     String report(CallRecord record, List<Integer> peers, long waitedNanos);
+
+    /** What a rank has said that failed, such as {@code rank 2 has failed: ...}; empty while none has. Does not wait. */
+    Optional<String> failure();
 }

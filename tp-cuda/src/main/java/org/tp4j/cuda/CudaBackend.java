@@ -38,6 +38,7 @@ public final class CudaBackend implements Backend {
     private final EventPool events;
     private final CudaStream compute;
     private final CudaStream communication;
+    private final int highestPriority;
     private final MemoryPool pool;
     private final PinnedStaging staging;
     private final Kernels kernels;
@@ -57,6 +58,7 @@ public final class CudaBackend implements Backend {
         this.events = new EventPool(device);
         this.compute = new CudaStream(device, events, "compute", least[0]);
         this.communication = new CudaStream(device, events, "communication", greatest[0]);
+        this.highestPriority = greatest[0];
         this.pool = new MemoryPool(device, compute);
         this.staging = new PinnedStaging(device, compute);
         this.kernels = new Kernels(device, compute);
@@ -115,6 +117,18 @@ public final class CudaBackend implements Backend {
         return communication;
     }
 
+    /** A stream beside these two, with the priority of the communication stream; {@link #release(CudaStream)} frees it. */
+    public CudaStream newStream(String name) {
+        return new CudaStream(device, events, name, highestPriority);
+    }
+
+    /** Frees a stream of {@link #newStream}, once its work is done. */
+    public void release(CudaStream stream) {
+        if (stream != compute && stream != communication) {
+            stream.release();
+        }
+    }
+
     /** The address of an array's first element in device memory. */
     public long address(NdArray array) {
         return addressOf(array);
@@ -143,6 +157,11 @@ public final class CudaBackend implements Backend {
         if (failure == null) {
             failure = reason;
         }
+    }
+
+    /** Takes back what {@link #fail} has noted, once whatever was wrong is over: for a new job on the same device. */
+    public void recover() {
+        failure = null;
     }
 
     /** Throws what {@link #fail} was given, if it was. */

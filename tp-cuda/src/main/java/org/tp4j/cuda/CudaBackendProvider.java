@@ -1,6 +1,10 @@
 package org.tp4j.cuda;
 
+import java.util.HexFormat;
 import java.util.Optional;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUuuid;
+import jcuda.driver.JCudaDriver;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.BackendProvider;
 
@@ -17,6 +21,22 @@ public final class CudaBackendProvider implements BackendProvider {
     @Override
     public Optional<String> unavailable() {
         return CudaLibraries.unavailable();
+    }
+
+    @Override
+    public int deviceCount() {
+        return CudaLibraries.load().deviceCount();
+    }
+
+    @Override
+    public String identity(int index) {
+        CudaLibraries.load();
+        CUdevice device = new CUdevice();
+        CUuuid uuid = new CUuuid();
+        Cuda.check(JCudaDriver.cuInit(0), "cuInit");
+        Cuda.check(JCudaDriver.cuDeviceGet(device, index), "cuDeviceGet");
+        Cuda.check(JCudaDriver.cuDeviceGetUuid(uuid, device), "cuDeviceGetUuid");
+        return "GPU-" + HexFormat.of().formatHex(uuid.bytes);
     }
 
     @Override

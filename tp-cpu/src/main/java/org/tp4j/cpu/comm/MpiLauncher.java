@@ -2,18 +2,12 @@ package org.tp4j.cpu.comm;
 
 import java.util.Map;
 import java.util.Optional;
-import org.tp4j.comm.CheckingGroup;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.LaunchEnvironment;
 import org.tp4j.comm.LaunchOptions;
 import org.tp4j.comm.Launcher;
-import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.RankMain;
-import org.tp4j.comm.World;
 import org.tp4j.cpu.CpuBackend;
-import org.tp4j.tensor.Backend;
-import org.tp4j.tensor.Backends;
-import org.tp4j.tensor.Device;
 
 /**
  * The launcher {@code mpi}: this process is one rank of those that {@code mpirun} has started.
@@ -32,7 +26,7 @@ public final class MpiLauncher implements Launcher {
 
     @Override
     public boolean serves(String deviceType) {
-        return true; // messages go through the host's memory, whatever the device
+        return true; // an engine between the devices if there is one, else messages through the host's memory
     }
 
     @Override
@@ -59,35 +53,20 @@ public final class MpiLauncher implements Launcher {
                     + "; HINT: mpirun -np " + options.ranks() + " ...");
         }
         CpuBackend.get().setBlasThreads(Math.max(1, Runtime.getRuntime().availableProcessors() / process.localSize()));
-        try (World world = world(process, options)) {
-            main.run(world);
+        MpiPlace place = null;
+        try {
+            place = new MpiPlace(process, options);
+            main.run(place);
+            place.leave();
         } catch (Throwable t) {
             if (size > 1) {
                 process.abort(t);
             }
+            if (place != null) {
+                place.abort(t);
+            }
             throw new CommunicationException("the rank failed: " + t.getMessage(), t);
         }
         process.close();
-    }
-
-    private static World world(MpiProcess process, LaunchOptions options) {
-        int index = options.deviceType().equals(Device.CPU.type()) ? 0 : process.localRank();
-        Backend backend = Backends.of(new Device(options.deviceType(), index));
-        ProcessGroup group = process.world();
-        if (options.communication().checking()) {
-            group = new CheckingGroup(group, backend);
-        }
-        return new MpiWorld(group, backend, process.localRank(), process.localSize());
-    }
-
-    /** What the rank knows. The launcher closes the process. */
-    private record MpiWorld(ProcessGroup group, Backend backend, int localRank, int localSize) implements World {
-        @Override
-        public String launcher() {
-            return "mpi";
-        }
-
-        @Override
-        public void close() {}
     }
 }

@@ -20,8 +20,11 @@ import org.tp4j.comm.ControlClient;
 import org.tp4j.comm.ControlSecret;
 import org.tp4j.comm.ControlServer;
 import org.tp4j.comm.FlightRecorder;
+import org.tp4j.comm.GroupMember;
 import org.tp4j.comm.Heartbeat;
 import org.tp4j.comm.LaunchEnvironment;
+import org.tp4j.comm.RecordedStragglers;
+import org.tp4j.tensor.Backend;
 
 /**
  * Starts and ends this process's part of an MPI job: finds the library, meets the other ranks, opens the control channel
@@ -62,10 +65,7 @@ final class MpiProcess implements AutoCloseable {
         for (int r = 0; r < size; r++) {
             ranks.add(r);
         }
-        long comm = MpiNative.split(MpiNative.world(), 0, rank);
-        // Crowded until it is known who shares this machine: that is only slower.
-        MpiGroup meeting =
-                new MpiGroup(new MpiJob(options, new FlightRecorder(rank), true), comm, "start", rank, ranks);
+        MpiGroup meeting = meeting(options, rank, ranks);
         List<String> hosts = share(meeting, hostName());
         String mine = hosts.get(rank);
         this.localRank =
@@ -82,6 +82,23 @@ final class MpiProcess implements AutoCloseable {
         LOG.debug("rank {} of {} over {}", rank, size, library);
     }
 
+    /** A group for notes, which leaves no trace in the flight record. */
+    private static MpiGroup meeting(CommunicationOptions options, int rank, List<Integer> ranks) {
+        long comm = MpiNative.split(MpiNative.world(), 0, rank);
+        // Crowded until it is known who shares this machine: that is only slower.
+        return new MpiGroup(new MpiJob(options, new FlightRecorder(rank), true), comm, "start", rank, ranks);
+    }
+
+    /** A short text of each rank, to all; every rank calls it. */
+    List<String> share(String text) {
+        MpiGroup meeting = meeting(options, world.rank(), world.worldRanks());
+        try {
+            return share(meeting, text);
+        } finally {
+            meeting.close();
+        }
+    }
+
     private static void checkLaunched(String library, int size) {
         Optional<LaunchEnvironment> launched = LaunchEnvironment.read(System.getenv());
         if (launched.isPresent() && launched.get().isMpi() && launched.get().size() != size) {
@@ -93,7 +110,8 @@ final class MpiProcess implements AutoCloseable {
         }
     }
 
-    private static String hostName() {
+    /** Name of this machine. */
+    static String hostName() {
         try {
             return InetAddress.getLocalHost().getHostName();
         } catch (UnknownHostException e) {
@@ -142,6 +160,20 @@ final class MpiProcess implements AutoCloseable {
 
     MpiGroup world() {
         return world;
+    }
+
+    /** This rank as an engine between devices needs to know it. */
+    GroupMember member(Backend backend) {
+        ControlClient channel = client;
+        Heartbeat beat = heartbeat;
+        return new GroupMember(
+                world.rank(),
+                world.size(),
+                backend,
+                channel == null ? new ThreadRendezvous() : channel,
+                beat == null ? new RecordedStragglers(List.of(recorder), 0, Optional::empty) : beat,
+                recorder,
+                options);
     }
 
     int localRank() {

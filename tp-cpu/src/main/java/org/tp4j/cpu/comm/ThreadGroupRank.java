@@ -3,6 +3,8 @@ package org.tp4j.cpu.comm;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CallRecord;
+import org.tp4j.comm.Collective;
+import org.tp4j.comm.CollectiveCall;
 import org.tp4j.comm.EngineGroup;
 import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.Work;
@@ -33,6 +35,25 @@ final class ThreadGroupRank extends EngineGroup {
 
     @Override
     protected Work start(CallRecord record, @Nullable NdArray in, @Nullable NdArray out) {
+        if (StagedWork.isOnHost(in) && StagedWork.isOnHost(out)) {
+            return post(record, in, out);
+        }
+        CollectiveCall call = record.call();
+        boolean root = call.root() == rank();
+        boolean reads = in != null && (call.kind() != Collective.BROADCAST || root);
+        boolean writes = out != null
+                && switch (call.kind()) {
+                    case BROADCAST -> !root;
+                    case REDUCE -> root;
+                    default -> true;
+                };
+        NdArray hostIn = in == null ? null : reads ? StagedWork.copyOf(in) : StagedWork.room(in);
+        // A broadcast has one array, of which it reads or writes.
+        NdArray hostOut = out == null ? null : call.kind() == Collective.BROADCAST ? hostIn : StagedWork.room(out);
+        return StagedWork.of(post(record, hostIn, hostOut), writes ? hostOut : null, out);
+    }
+
+    private Work post(CallRecord record, @Nullable NdArray in, @Nullable NdArray out) {
         int peer = record.call().root();
         Post post;
         switch (record.call().kind()) {

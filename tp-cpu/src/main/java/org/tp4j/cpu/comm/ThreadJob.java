@@ -4,12 +4,16 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.FlightRecorder;
+import org.tp4j.comm.RecordedStragglers;
+import org.tp4j.comm.Rendezvous;
+import org.tp4j.comm.Stragglers;
 
 /** The ranks started together in one JVM: who has left, who failed first, what each has called. */
 final class ThreadJob {
@@ -20,7 +24,9 @@ final class ThreadJob {
     private final AtomicReferenceArray<@Nullable Departure> departures;
     private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
     private final FlightRecorder[] recorders;
+    private final ThreadRendezvous rendezvous = new ThreadRendezvous();
     private final long spinNanos;
+    private volatile @Nullable String failureNote;
 
     ThreadJob(int ranks, CommunicationOptions options) {
         this.options = options;
@@ -38,6 +44,16 @@ final class ThreadJob {
         return recorders[worldRank];
     }
 
+    /** Where ranks leave notes for one another. */
+    Rendezvous rendezvous() {
+        return rendezvous;
+    }
+
+    /** What tells a rank which of the others is behind. */
+    Stragglers stragglers(int worldRank) {
+        return new RecordedStragglers(List.of(recorders), worldRank, () -> Optional.ofNullable(failureNote));
+    }
+
     long spinNanos() {
         return spinNanos;
     }
@@ -47,7 +63,9 @@ final class ThreadJob {
     }
 
     void failed(int worldRank, Throwable cause) {
-        firstFailure.compareAndSet(null, cause);
+        if (firstFailure.compareAndSet(null, cause)) {
+            failureNote = "rank " + worldRank + " has failed: " + cause;
+        }
         departures.compareAndSet(worldRank, null, new Departure("has failed: " + cause, cause));
     }
 

@@ -6,7 +6,7 @@ import org.tp4j.comm.LaunchOptions;
 import org.tp4j.comm.Launcher;
 import org.tp4j.comm.RankMain;
 
-/** The launcher {@code threads}. */
+/** The launcher {@code threads}: ranks on the CPU, or on devices of their own or shared ones ({@link ThreadRanks}). */
 public final class ThreadLauncher implements Launcher {
     /** For {@link java.util.ServiceLoader}. */
     public ThreadLauncher() {}
@@ -18,7 +18,7 @@ public final class ThreadLauncher implements Launcher {
 
     @Override
     public boolean serves(String deviceType) {
-        return deviceType.equals("cpu");
+        return true;
     }
 
     @Override
@@ -33,6 +33,9 @@ public final class ThreadLauncher implements Launcher {
 
     @Override
     public void run(LaunchOptions options, RankMain main) {
-        ThreadRanks.run(Math.max(1, options.ranks()), options.communication(), main);
+        ThreadRanks.call(options.deviceType(), Math.max(1, options.ranks()), options.communication(), world -> {
+            main.run(world);
+            return true;
+        });
     }
 }

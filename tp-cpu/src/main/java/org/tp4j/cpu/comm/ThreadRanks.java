@@ -3,13 +3,11 @@ package org.tp4j.cpu.comm;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import org.tp4j.comm.CheckingGroup;
 import org.tp4j.comm.CommunicationOptions;
-import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.RankMain;
 import org.tp4j.comm.RankTask;
-import org.tp4j.comm.World;
 import org.tp4j.cpu.CpuBackend;
+import org.tp4j.tensor.Device;
 import org.tp4j.tensor.TpException;
 
 /**
@@ -54,10 +52,20 @@ public final class ThreadRanks {
 
     /** As {@link #call(int, RankTask)}, with settings. */
     public static <R> List<R> call(int ranks, CommunicationOptions options, RankTask<R> task) {
+        return call(Device.CPU.type(), ranks, options, task);
+    }
+
+    /**
+     * As {@link #call(int, RankTask)}, on devices of a type: rank r on device r, or in turn where there are fewer devices
+     * than ranks. Collectives are then carried through the host's memory.
+     *
+     * @throws TpException if the devices cannot be used
+     */
+    public static <R> List<R> call(String deviceType, int ranks, CommunicationOptions options, RankTask<R> task) {
         if (ranks < 1) {
             throw new IllegalArgumentException("asked for " + ranks + " ranks; there must be at least one");
         }
-        CpuBackend backend = CpuBackend.get();
+        ThreadPlaces places = new ThreadPlaces(deviceType, ranks, options);
         ThreadJob job = new ThreadJob(ranks, options);
         List<Integer> numbers = new ArrayList<>();
         for (int rank = 0; rank < ranks; rank++) {
@@ -68,20 +76,13 @@ public final class ThreadRanks {
         List<Thread> threads = new ArrayList<>();
         for (int rank = 0; rank < ranks; rank++) {
             int mine = rank;
-            Runnable body = () -> {
-                ProcessGroup group = new ThreadGroupRank(exchange, mine);
-                if (options.checking()) {
-                    group = new CheckingGroup(group, backend);
-                }
-                try (World world = new ThreadWorld(group, backend)) {
-                    // Before the group is closed, so that peers are told the reason.
-                    runRank(job, mine, () -> results.set(mine, task.call(world)));
-                }
-            };
+            Runnable body =
+                    () -> new ThreadRank(job, places, exchange, mine).run(world -> results.set(mine, task.call(world)));
             Thread thread = new Thread(body, "rank-" + rank);
             thread.setDaemon(true);
             threads.add(thread);
         }
+        CpuBackend backend = CpuBackend.get();
         int blasThreads = backend.blasThreads();
         backend.setBlasThreads(Math.max(1, Runtime.getRuntime().availableProcessors() / ranks));
         try {
@@ -96,19 +97,6 @@ public final class ThreadRanks {
             throw unchecked(failure);
         }
         return results;
-    }
-
-    private interface Body {
-        void run() throws Exception;
-    }
-
-    private static void runRank(ThreadJob job, int rank, Body body) {
-        try {
-            body.run();
-            job.finished(rank);
-        } catch (Throwable t) {
-            job.failed(rank, t);
-        }
     }
 
     private static RuntimeException unchecked(Throwable failure) {

@@ -1,0 +1,348 @@
+package org.tp4j.nccl;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.comm.CallRecord;
+import org.tp4j.comm.CollectiveCall;
+import org.tp4j.comm.CommunicationException;
+import org.tp4j.comm.EngineGroup;
+import org.tp4j.comm.ProcessGroup;
+import org.tp4j.comm.ReduceOp;
+import org.tp4j.comm.Work;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.NdArray;
+
+/**
+ * A group of ranks with a GPU each, over NCCL: one communicator of its own.
+ *
+ * <p>Calls are asked of the communication stream, behind what the compute stream has been asked for so far, and return at
+ * once. To await one makes the compute stream wait for it; the host goes on, and waits when it reads a value. Calls can be
+ * part of a captured step, messages between two ranks cannot. Ranks that are in several groups together make their calls on
+ * all of these in the same order, since one stream carries them all.
+ *
+ * <p>Sums of 16-bit floats are rounded wherever NCCL passes them on, and an average of floats is the sum of each value times
+ * the rounded reciprocal of the number of ranks: what NCCL does.
+ */
+final class NcclProcessGroup extends EngineGroup {
+    private final NcclSession session;
+    private final Communicator communicator;
+    private final String path;
+    private final Map<Integer, NcclLink> sends = new ConcurrentHashMap<>();
+    private final Map<Integer, NcclLink> receives = new ConcurrentHashMap<>();
+    private @Nullable NdArray token;
+    private int splits;
+
+    /**
+     * A group.
+     *
+     * @param path its place in the tree of groups, the same on all its ranks and of no other group
+     */
+    NcclProcessGroup(
+            NcclSession session,
+            Communicator communicator,
+            String path,
+            String name,
+            int rank,
+            List<Integer> worldRanks) {
+        super(name, rank, worldRanks, session.member().recorder());
+        this.session = session;
+        this.communicator = communicator;
+        this.path = path;
+    }
+
+    @Override
+    protected Work start(CallRecord record, @Nullable NdArray in, @Nullable NdArray out) {
+        CollectiveCall call = record.call();
+        return switch (call.kind()) {
+            case ALL_REDUCE -> allReduce(record, some(in), some(out));
+            case REDUCE -> reduce(record, some(in), some(out));
+            case REDUCE_SCATTER -> reduceScatter(record, some(in), some(out), some(call.sendCounts()));
+            case ALL_GATHER -> allGather(record, some(in), some(out), some(call.sendCounts()));
+            case ALL_TO_ALL ->
+                allToAll(record, some(in), some(out), some(call.sendCounts()), some(call.receiveCounts()));
+            case BROADCAST -> broadcast(record, some(in));
+            case SEND -> message(record, some(in), call.root(), true);
+            case RECEIVE -> message(record, some(out), call.root(), false);
+            case BARRIER -> barrier(record);
+            case SPLIT -> throw new IllegalStateException("split is no work");
+        };
+    }
+
+    private static <T> T some(@Nullable T value) {
+        return Objects.requireNonNull(value);
+    }
+
+    private NcclComm comm() {
+        return communicator.comm();
+    }
+
+    private long stream() {
+        return session.collectives().stream().handle();
+    }
+
+    private long address(NdArray array) {
+        return session.backend().address(array);
+    }
+
+    /** One call of NCCL's. */
+    private Work issue(CallRecord record, @Nullable NdArray in, @Nullable NdArray out, Runnable call) {
+        synchronized (session.collectives()) {
+            NcclWork work = session.collectives().begin(record, worldRanks());
+            session.collectives().issue(work, () -> communicator.run(record, call), in, out);
+            return work;
+        }
+    }
+
+    /** Several that are one. */
+    private Work issueGroup(CallRecord record, @Nullable NdArray in, @Nullable NdArray out, Runnable calls) {
+        synchronized (session.collectives()) {
+            NcclWork work = session.collectives().begin(record, worldRanks());
+            session.collectives().issue(work, () -> communicator.runGroup(record, calls), in, out);
+            return work;
+        }
+    }
+
+    /** A call in which no rank has anything to move. */
+    private static Work nothing(CallRecord record) {
+        record.done();
+        return Work.done();
+    }
+
+    private Work allReduce(CallRecord record, NdArray in, NdArray out) {
+        if (in.elements() == 0) {
+            return nothing(record);
+        }
+        int type = NcclTypes.of(in.dtype());
+        int op = NcclTypes.of(in.dtype(), some(record.call().op()));
+        return issue(
+                record,
+                in,
+                out,
+                () -> JNccl.ncclAllReduce(address(in), address(out), in.elements(), type, op, comm(), stream()));
+    }
+
+    private Work reduce(CallRecord record, NdArray in, NdArray out) {
+        if (in.elements() == 0) {
+            return nothing(record);
+        }
+        int root = record.call().root();
+        int type = NcclTypes.of(in.dtype());
+        int op = NcclTypes.of(in.dtype(), some(record.call().op()));
+        boolean writes = root == rank();
+        long to = writes ? address(out) : address(in);
+        return issue(
+                record,
+                in,
+                writes ? out : null,
+                () -> JNccl.ncclReduce(address(in), to, in.elements(), type, op, root, comm(), stream()));
+    }
+
+    private Work broadcast(CallRecord record, NdArray array) {
+        if (array.elements() == 0) {
+            return nothing(record);
+        }
+        long at = address(array);
+        int type = NcclTypes.of(array.dtype());
+        int root = record.call().root();
+        return issue(
+                record, array, null, () -> JNccl.ncclBroadcast(at, at, array.elements(), type, root, comm(), stream()));
+    }
+
+    private Work allGather(CallRecord record, NdArray in, NdArray out, long[] counts) {
+        if (out.elements() == 0) {
+            return nothing(record);
+        }
+        int type = NcclTypes.of(in.dtype());
+        if (isEven(counts)) {
+            return issue(
+                    record,
+                    in,
+                    out,
+                    () -> JNccl.ncclAllGather(address(in), address(out), counts[0], type, comm(), stream()));
+        }
+        return issueGroup(record, in, out, () -> {
+            long at = address(out);
+            for (int from = 0; from < counts.length; from++) {
+                if (counts[from] > 0) {
+                    long source = from == rank() ? address(in) : at;
+                    JNccl.ncclBroadcast(source, at, counts[from], type, from, comm(), stream());
+                }
+                at += counts[from] * in.dtype().bytes();
+            }
+        });
+    }
+
+    private Work reduceScatter(CallRecord record, NdArray in, NdArray out, long[] counts) {
+        if (in.elements() == 0) {
+            return nothing(record);
+        }
+        ReduceOp reduction = some(record.call().op());
+        int type = NcclTypes.of(in.dtype());
+        int op = NcclTypes.of(in.dtype(), reduction);
+        if (isEven(counts)) {
+            return issue(
+                    record,
+                    in,
+                    out,
+                    () -> JNccl.ncclReduceScatter(address(in), address(out), counts[0], type, op, comm(), stream()));
+        }
+        return issueGroup(record, in, out, () -> {
+            long at = address(in);
+            for (int to = 0; to < counts.length; to++) {
+                if (counts[to] > 0) {
+                    long target = to == rank() ? address(out) : at;
+                    JNccl.ncclReduce(at, target, counts[to], type, op, to, comm(), stream());
+                }
+                at += counts[to] * in.dtype().bytes();
+            }
+        });
+    }
+
+    private static boolean isEven(long[] counts) {
+        for (long count : counts) {
+            if (count != counts[0]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Always in pairs: that all counts are alike here does not say that they are on the other ranks. */
+    private Work allToAll(CallRecord record, NdArray in, NdArray out, long[] send, long[] receive) {
+        if (in.elements() == 0 && out.elements() == 0) {
+            return nothing(record);
+        }
+        int type = NcclTypes.of(in.dtype());
+        int width = in.dtype().bytes();
+        return issueGroup(record, in, out, () -> {
+            long from = address(in);
+            long to = address(out);
+            for (int peer = 0; peer < size(); peer++) {
+                if (send[peer] > 0) {
+                    JNccl.ncclSend(from, send[peer], type, peer, comm(), stream());
+                }
+                if (receive[peer] > 0) {
+                    JNccl.ncclRecv(to, receive[peer], type, peer, comm(), stream());
+                }
+                from += send[peer] * width;
+                to += receive[peer] * width;
+            }
+        });
+    }
+
+    private Work message(CallRecord record, NdArray array, int peer, boolean send) {
+        if (array.elements() == 0) {
+            return nothing(record);
+        }
+        if (session.backend().computeStream().isCapturing()) {
+            throw new CommunicationException(record + " cannot be part of a captured step"
+                    + "; HINT: collectives can: broadcast, or allToAll with empty runs, do the same");
+        }
+        return (send ? sends : receives)
+                .computeIfAbsent(peer, other -> link(other, send))
+                .post(record, array);
+    }
+
+    private NcclLink link(int peer, boolean send) {
+        String key = path + "/" + (send ? rank() + ">" + peer : peer + ">" + rank());
+        String name = (send ? "send to rank " : "receive from rank ") + peer + " of " + name();
+        int me = worldRanks().get(rank());
+        int other = worldRanks().get(peer);
+        return new NcclLink(session, key, name, send ? List.of(me, other) : List.of(other, me), send);
+    }
+
+    private Work barrier(CallRecord record) {
+        if (session.backend().computeStream().isCapturing()) {
+            throw new CommunicationException(
+                    record + " cannot be part of a captured step, which waits for nothing; HINT: leave it out");
+        }
+        NdArray one = token;
+        if (one == null) {
+            one = session.note(DType.INT32, 1);
+            token = one;
+        }
+        long at = address(one);
+        NcclWork work = (NcclWork) issue(
+                record,
+                one,
+                null,
+                () -> JNccl.ncclAllReduce(at, at, 1, NcclDataType.ncclInt32, NcclRedOp.ncclMax, comm(), stream()));
+        session.waitFor(work);
+        return work;
+    }
+
+    /** A wish of a rank in a split. */
+    private record Wish(int rank, int color, int key, int nameHash) {}
+
+    @Override
+    protected ProcessGroup startSplit(CallRecord record, String name, int color, int key) {
+        List<Wish> members = new ArrayList<>();
+        for (Wish wish : exchange(record, color, key, name.hashCode())) {
+            if (wish.color() == color) {
+                members.add(wish);
+            }
+        }
+        members.sort(Comparator.comparingInt(Wish::key)); // stable: equal keys stay in rank order
+        List<Integer> ranks = members.stream().map(Wish::rank).toList();
+        for (Wish wish : members) {
+            if (wish.nameHash() != name.hashCode()) {
+                throw new CommunicationException("ranks of one color name their new group differently: rank " + rank()
+                        + " '" + name + "', rank " + wish.rank() + " otherwise");
+            }
+        }
+        // The places are ours, so that NCCL's idea of colors and keys and ours cannot differ.
+        int place = ranks.indexOf(rank());
+        int smallest = ranks.stream().mapToInt(Integer::intValue).min().orElse(0);
+        String childPath = path + "/" + splits++ + "." + smallest;
+        List<Integer> worldRanks = ranks.stream().map(worldRanks()::get).toList();
+        Communicator made = JNccl.has("ncclCommSplit")
+                ? communicator.split(record, smallest, place, worldRanks)
+                : Communicator.join(session, childPath, worldRanks, place, session.shareId(childPath, place == 0));
+        return new NcclProcessGroup(session, made, childPath, name, place, worldRanks);
+    }
+
+    private List<Wish> exchange(CallRecord record, int color, int key, int nameHash) {
+        int fields = 3;
+        NdArray mine = session.note(DType.INT32, fields);
+        NdArray all = session.note(DType.INT32, (long) fields * size());
+        ByteBuffer bytes =
+                ByteBuffer.allocateDirect(fields * size() * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putInt(color).putInt(key).putInt(nameHash).flip();
+        session.backend().copyIn(bytes, mine);
+        Work work = issue(
+                record,
+                mine,
+                all,
+                () -> JNccl.ncclAllGather(
+                        address(mine), address(all), fields, NcclDataType.ncclInt32, comm(), stream()));
+        session.waitFor((NcclWork) work);
+        work.await();
+        session.backend().copyOut(all, bytes.clear());
+        bytes.clear();
+        List<Wish> wishes = new ArrayList<>();
+        for (int rank = 0; rank < size(); rank++) {
+            wishes.add(new Wish(rank, bytes.getInt(), bytes.getInt(), bytes.getInt()));
+        }
+        mine.storage().release();
+        all.storage().release();
+        return wishes;
+    }
+
+    @Override
+    protected void release() {
+        if (session.isOver()) {
+            return;
+        }
+        session.drain(session.collectives());
+        sends.values().forEach(NcclLink::leave);
+        receives.values().forEach(NcclLink::leave);
+        communicator.leave();
+    }
+}

@@ -8,6 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tp4j.comm.CheckingGroup;
 import org.tp4j.comm.CommunicationException;
+import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.GroupEngine;
 import org.tp4j.comm.GroupEngines;
 import org.tp4j.comm.GroupSession;
@@ -51,12 +52,18 @@ final class MpiPlace implements World {
             if (engine.isPresent()) {
                 joined = engine.get().join(process.member(backend));
                 world = joined.world();
-            } else if (world.rank() == 0 && world.size() > 1) {
-                LOG.warn("{} ranks: collectives go through the host's memory, which is slow", world.size());
+            } else if (world.rank() == 0 && !ownDevices && !isHost(options)) {
+                LOG.warn(
+                        "{} ranks share devices: collectives go through the host's memory, which is slow",
+                        world.size());
             }
         }
         this.session = joined;
         this.group = options.communication().checking() ? new CheckingGroup(world, backend) : world;
+    }
+
+    private static boolean isHost(LaunchOptions options) {
+        return options.communication().engine().equals(CommunicationOptions.HOST);
     }
 
     /** The orderly end of what joins the devices. */

@@ -35,9 +35,9 @@ final class ThreadPlaces {
         BackendProvider provider = Backends.provider(deviceType);
         this.devices = provider.deviceCount();
         this.engine = GroupEngines.choose(deviceType, ranks, ranks <= devices, options);
-        if (engine.isEmpty() && ranks > 1) {
+        if (engine.isEmpty() && ranks > 1 && !options.engine().equals(CommunicationOptions.HOST)) {
             LOG.warn(
-                    "{} ranks on {} {} device(s): collectives go through the host's memory, which is slow",
+                    "{} ranks share {} {} device(s): collectives go through the host's memory, which is slow",
                     ranks,
                     devices,
                     deviceType);

@@ -61,14 +61,14 @@ final class AgreementChecks {
 
     private static Asked allReduce(DType dtype, ReduceOp op, long... shape) {
         return world -> {
-            NdArray array = NdArray.full(world.backend(), dtype, Shape.of(shape), 1);
+            NdArray array = Values.ones(world.backend(), dtype, Shape.of(shape));
             world.group().allReduce(array, array, op).await();
         };
     }
 
     private static Asked broadcast(int root) {
         return world -> world.group()
-                .broadcast(NdArray.full(world.backend(), DType.FLOAT32, Shape.of(4), 1), root)
+                .broadcast(Values.ones(world.backend(), DType.FLOAT32, Shape.of(4)), root)
                 .await();
     }
 
@@ -76,7 +76,7 @@ final class AgreementChecks {
         return world -> {
             long[] counts = new long[world.size()];
             Arrays.fill(counts, n);
-            NdArray in = NdArray.full(world.backend(), DType.FLOAT32, Shape.of(n), 1);
+            NdArray in = Values.ones(world.backend(), DType.FLOAT32, Shape.of(n));
             NdArray out = NdArray.allocate(world.backend(), DType.FLOAT32, Shape.of(n * world.size()));
             world.group().allGather(in, out, counts).await();
         };
@@ -86,7 +86,7 @@ final class AgreementChecks {
         return world -> {
             long[] counts = new long[world.size()];
             Arrays.fill(counts, n);
-            NdArray in = NdArray.full(world.backend(), DType.FLOAT32, Shape.of(n * world.size()), 1);
+            NdArray in = Values.ones(world.backend(), DType.FLOAT32, Shape.of(n * world.size()));
             NdArray out = NdArray.allocate(world.backend(), DType.FLOAT32, Shape.of(n * world.size()));
             world.group().allToAll(in, counts, out, counts).await();
         };

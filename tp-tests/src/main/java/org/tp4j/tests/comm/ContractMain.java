@@ -17,7 +17,7 @@ public final class ContractMain {
     /** Runs the checks whose names contain the argument; all, without one. */
     public static void main(String[] args) {
         String wanted = args.length == 0 ? "" : args[0];
-        LaunchOptions options = LaunchOptions.defaults();
+        LaunchOptions options = TestLaunch.options();
         List<Check> checks = new ArrayList<>(CollectiveContract.checks());
         if (options.communication().checking()) {
             checks.addAll(CollectiveContract.agreement());

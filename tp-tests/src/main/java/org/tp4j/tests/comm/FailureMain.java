@@ -2,12 +2,10 @@ package org.tp4j.tests.comm;
 
 import java.util.Locale;
 import org.tp4j.comm.Launch;
-import org.tp4j.comm.LaunchOptions;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.World;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
-import org.tp4j.tensor.Shape;
 
 /** Ranks that add up their numbers in a loop, until one of them fails in the way that was asked for. */
 public final class FailureMain {
@@ -24,12 +22,12 @@ public final class FailureMain {
     public static void main(String[] args) {
         String how = args[0].toLowerCase(Locale.ROOT);
         int victim = Integer.parseInt(args[1]);
-        Launch.run(LaunchOptions.defaults(), world -> {
+        Launch.run(TestLaunch.options(), world -> {
             for (int call = 1; call <= 10; call++) {
                 if (call == FATAL_CALL && world.rank() == victim) {
                     fail(world, how);
                 }
-                NdArray array = NdArray.full(world.backend(), DType.FLOAT32, Shape.of(1), world.rank() + 1.0);
+                NdArray array = Values.array(world.backend(), DType.FLOAT32, world.rank() + 1.0);
                 world.group().allReduce(array, array, ReduceOp.SUM).await();
                 System.out.println("result " + call + ": " + Values.read(array)[0]);
             }
@@ -47,7 +45,7 @@ public final class FailureMain {
             case "exit" -> System.exit(0);
             case "late" -> Thread.sleep(60_000);
             case "disagree" -> {
-                NdArray array = NdArray.full(world.backend(), DType.FLOAT32, Shape.of(2), 1);
+                NdArray array = Values.array(world.backend(), DType.FLOAT32, 1, 1);
                 world.group().allReduce(array, array, ReduceOp.SUM).await();
                 System.out.println("a result for a call that nobody else made");
             }

@@ -74,6 +74,15 @@ final class Values {
         return array(backend, dtype, values);
     }
 
+    /** An array of ones, which asks nothing of the backend but memory and copies. */
+    static NdArray ones(Backend backend, DType dtype, Shape shape) {
+        NdArray array = NdArray.allocate(backend, dtype, shape);
+        double[] values = new double[(int) shape.elements()];
+        Arrays.fill(values, 1);
+        write(array, values);
+        return array;
+    }
+
     static void write(NdArray array, double... values) {
         ByteBuffer buffer =
                 ByteBuffer.allocateDirect(values.length * array.dtype().bytes()).order(ByteOrder.LITTLE_ENDIAN);

@@ -209,7 +209,7 @@ int start(Communicator* c, const Op& op) {
         return remember(fail(INVALID_ARGUMENT, "%s: root or peer %d of %d ranks", call, op.peer, c->ranks));
     }
     size_t bytes = op.count * typeBytes(op.type), all = bytes * c->ranks;
-    bool rooted = op.kind == BROADCAST || op.kind == REDUCE, root = op.peer == c->rank;
+    bool root = op.peer == c->rank;
     bool reads = op.kind != RECV && !(op.kind == BROADCAST && !root);
     bool writes = op.kind != SEND && !(op.kind == REDUCE && !root);
     bool in = op.kind == REDUCE_SCATTER || op.kind == ALL_TO_ALL, out = op.kind == ALL_GATHER || op.kind == ALL_TO_ALL;

@@ -1,9 +1,5 @@
 package org.tp4j.cuda;
 
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -19,16 +15,13 @@ import org.tp4j.tensor.TpException;
  * Finds and opens what the backend stands on, once a process, in an order that cannot bring the process down: the driver,
  * then NVRTC and cuBLAS of a major version that the driver supports, then JCuda's own natives.
  *
- * <p>JCuda's natives need the sonames of CUDA 12. On a machine that has CUDA 13 only, two small forwarding libraries with
- * those sonames stand in, if the driver is one for CUDA 13. The driver comes from the system's loader; nothing else is ever
- * called a driver.
+ * <p>The driver comes from the system's loader; nothing else is ever called a driver.
  */
 public final class CudaLibraries {
     /** System property: folder of simulated libraries that are used instead of NVIDIA's. For tests. */
     public static final String SIMULATOR = "tp4j.cuda.simulator";
 
     private static final Logger LOG = LoggerFactory.getLogger(CudaLibraries.class);
-    private static final int CUDA_13 = 13000;
     private static final String DRIVER = "the NVIDIA driver (libcuda.so.1)";
     private static final String DRIVER_HINT =
             "install NVIDIA's driver (nvidia-smi must work); in a container, start it with --gpus all; without a GPU use"
@@ -121,85 +114,10 @@ public final class CudaLibraries {
             throw new TpException("the NVIDIA driver at " + driver.path()
                     + " sees no device; HINT: see what CUDA_VISIBLE_DEVICES says; without a GPU use --device cpu");
         }
-        libraries.openToolkit();
+        libraries.paths.addAll(CudaToolkit.open(libraries.driverVersion));
         JCudaNatives.load();
         LOG.info("{}", libraries.describe());
         return libraries;
-    }
-
-    /** NVRTC and cuBLAS of one major version: 12 as it is, 13 by way of the forwarding libraries. */
-    private void openToolkit() {
-        List<String> tried = new ArrayList<>();
-        if (openMajor(12, tried)) {
-            return;
-        }
-        if (driverVersion < CUDA_13) {
-            tried.add("libraries of CUDA 13: not for a driver of CUDA " + version(driverVersion));
-        } else if (openMajor(13, tried)) {
-            NativeLibrary.load(CudaLibraries.class, "tp4j_nvrtc_forward");
-            NativeLibrary.load(CudaLibraries.class, "tp4j_cublas_forward");
-            return;
-        }
-        throw new NativeLibraryException(
-                "cuBLAS and NVRTC",
-                tried,
-                "install the CUDA toolkit 12.x or 13.x, or only these two (pip: nvidia-cublas-cu12 and"
-                        + " nvidia-cuda-nvrtc-cu12; Maven: build with -Pcuda-redist), or name the files with"
-                        + " -Dtp4j.nvrtc.library=/path/to/libnvrtc.so.12 and -Dtp4j.cublas.library=/path/to/libcublas.so.12");
-    }
-
-    private boolean openMajor(int major, List<String> tried) {
-        String cu = "cu" + major + "/lib";
-        LibrarySearch nvrtcSearch = search("NVRTC", "nvrtc", "libnvrtc.so." + major, "cuda_nvrtc/lib", cu);
-        LibrarySearch.Opened nvrtc = nvrtcSearch.tryOpen(tried);
-        if (nvrtc == null) {
-            return false;
-        }
-        openBuiltins(nvrtc.path(), tried);
-        boolean simulated = !System.getProperty(SIMULATOR, "").isEmpty();
-        if (!simulated) {
-            // cuBLAS finds it beside itself where it has a run path, and not everywhere it has one.
-            search("cuBLASLt", "cublasLt", "libcublasLt.so." + major, "cublas/lib", cu)
-                    .tryOpen(new ArrayList<>());
-        }
-        LibrarySearch.Opened cublas = search("cuBLAS", "cublas", "libcublas.so." + major, "cublas/lib", cu)
-                .tryOpen(tried);
-        if (cublas == null) {
-            return false;
-        }
-        String node = major == 12 ? "libcublas.so.12" : null;
-        for (String symbol : List.of("cublasCreate_v2", "cublasGemmEx", "cublasGemmStridedBatchedEx")) {
-            // The system's loader would end the process at the first call of a missing one.
-            if (!NativeLoader.has(cublas.handle(), symbol, node)) {
-                tried.add(cublas.path() + ": it has no " + symbol);
-                return false;
-            }
-        }
-        paths.add(nvrtc.path());
-        paths.add(cublas.path());
-        return true;
-    }
-
-    private static LibrarySearch search(String name, String property, String soname, String... pipFolders) {
-        return new LibrarySearch(name, "tp4j." + property + ".library", List.of(soname), List.of(pipFolders), "");
-    }
-
-    /** NVRTC opens its builtins by bare name, which the loader only finds if they have been opened before. */
-    private static void openBuiltins(String nvrtc, List<String> tried) {
-        Path folder = Path.of(nvrtc).toAbsolutePath().getParent();
-        if (folder == null) {
-            return;
-        }
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "libnvrtc-builtins.so.*")) {
-            for (Path file : files) {
-                @Nullable String[] error = {null};
-                if (NativeLoader.open(file.toString(), error) == 0) {
-                    tried.add(String.valueOf(error[0]));
-                }
-            }
-        } catch (IOException e) {
-            tried.add(folder + ": " + e);
-        }
     }
 
     /** Number of devices the driver sees. */
@@ -233,7 +151,7 @@ public final class CudaLibraries {
                 String.join(", ", paths));
     }
 
-    private static String version(int number) {
+    static String version(int number) {
         return number / 1000 + "." + number % 1000 / 10;
     }
 }

@@ -21,6 +21,17 @@ final class JCudaNatives {
     private JCudaNatives() {}
 
     static void load() {
+        inOwnFolder(() -> {
+            // Each loads its native in its static initializer. Errors come as codes, which Cuda.check turns into
+            // exceptions.
+            JCudaDriver.setExceptionsEnabled(false);
+            JNvrtc.setExceptionsEnabled(false);
+            JCublas2.setExceptionsEnabled(false);
+        });
+    }
+
+    /** Runs what loads natives of JCuda's. */
+    static void inOwnFolder(Runnable loading) {
         String before = System.getProperty(TEMPORARY_FOLDER);
         Path own;
         try {

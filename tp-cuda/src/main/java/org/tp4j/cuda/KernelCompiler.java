@@ -61,7 +61,9 @@ final class KernelCompiler {
         String[] texts = headers.values().toArray(String[]::new);
         check(JNvrtc.nvrtcCreateProgram(program, source, name, names.length, texts, names), "nvrtcCreateProgram");
         try {
-            List<String> options = new ArrayList<>(List.of("--gpu-architecture=" + architecture, "--std=c++17"));
+            // All code is the device's: lambdas need not say so, as in nvcc.
+            List<String> options =
+                    new ArrayList<>(List.of("--gpu-architecture=" + architecture, "--std=c++17", "-default-device"));
             defines.forEach(define -> options.add("--define-macro=" + define));
             int result = JNvrtc.nvrtcCompileProgram(program, options.size(), options.toArray(String[]::new));
             if (result != nvrtcResult.NVRTC_SUCCESS) {

@@ -56,9 +56,8 @@ final class Kernels {
 
     private CUmodule load(String file, DType scalar) {
         String source = resource(file + ".cu");
-        Map<String, String> headers = new LinkedHashMap<>();
-        HEADERS.forEach(header -> headers.put(header, resource(header)));
-        List<String> defines = List.of("SCALAR=" + typeName(scalar), "SCALAR_IS_" + scalar.name());
+        Map<String, String> headers = headers();
+        List<String> defines = defines(scalar);
         List<String> parts = new ArrayList<>(List.of(source, compiler.description(), nvrtcIdentity()));
         parts.addAll(headers.values());
         parts.addAll(defines);
@@ -69,6 +68,18 @@ final class Kernels {
         CUmodule module = new CUmodule();
         Cuda.check(JCudaDriver.cuModuleLoadData(module, image), "cuModuleLoadData of " + file);
         return module;
+    }
+
+    /** The text of what sources include, by name. */
+    static Map<String, String> headers() {
+        Map<String, String> headers = new LinkedHashMap<>();
+        HEADERS.forEach(header -> headers.put(header, resource(header)));
+        return headers;
+    }
+
+    /** The macros a source is compiled with for an element type. */
+    static List<String> defines(DType scalar) {
+        return List.of("SCALAR=" + typeName(scalar), "SCALAR_IS_" + scalar.name());
     }
 
     /** The C type of an element in memory. */

@@ -32,10 +32,16 @@ public interface Backend {
      */
     Storage allocate(DType dtype, long elements);
 
-    /** Copies raw little-endian elements from the device into the remaining bytes of {@code to}; waits for it. */
+    /**
+     * Copies raw little-endian elements from the device into the remaining bytes of {@code to}, whose position moves on;
+     * waits for it.
+     */
     void copyOut(NdArray from, ByteBuffer to);
 
-    /** Copies raw little-endian elements from the remaining bytes of {@code from} to the device; waits for it. */
+    /**
+     * Copies raw little-endian elements from the remaining bytes of {@code from}, whose position moves on, to the device;
+     * waits for it.
+     */
     void copyIn(ByteBuffer from, NdArray to);
 
     /** Waits until everything asked of the device so far by this thread has been done. */

@@ -39,7 +39,6 @@ final class PinnedStaging {
     synchronized void copyOut(CUdeviceptr from, ByteBuffer to, long bytes) {
         device.makeCurrent();
         prepare();
-        ByteBuffer target = to.duplicate();
         long asked = 0;
         long done = 0;
         for (int i = 0; done < bytes; i++) {
@@ -57,7 +56,7 @@ final class PinnedStaging {
             int slot = i % 2;
             awaitSlot(slot);
             int n = (int) Math.min(CHUNK, bytes - done);
-            target.put(buffers[slot].clear().limit(n));
+            to.put(buffers[slot].clear().limit(n));
             done += n;
         }
     }
@@ -66,14 +65,13 @@ final class PinnedStaging {
     synchronized void copyIn(ByteBuffer from, CUdeviceptr to, long bytes) {
         device.makeCurrent();
         prepare();
-        ByteBuffer source = from.duplicate();
         long asked = 0;
         for (int i = 0; asked < bytes; i++) {
             int slot = i % 2;
             awaitSlot(slot);
             int n = (int) Math.min(CHUNK, bytes - asked);
-            buffers[slot].clear().put(source.slice().limit(n));
-            source.position(source.position() + n);
+            buffers[slot].clear().put(from.slice().limit(n));
+            from.position(from.position() + n);
             Cuda.check(
                     JCudaDriver.cuMemcpyHtoDAsync(to.withByteOffset(asked), pointers[slot], n, stream.stream()),
                     "cuMemcpyHtoDAsync");

@@ -46,6 +46,7 @@ public final class CudaBackend implements Backend {
     private final CudaRandom random;
     private final CudaGemm gemm;
     private final CudaReduction reduction;
+    private final CudaNorm norm;
     private final CudaLoss loss;
     private volatile @Nullable RuntimeException failure;
 
@@ -65,7 +66,9 @@ public final class CudaBackend implements Backend {
         this.elementwise = new CudaElementwise(kernels, compute);
         this.random = new CudaRandom(kernels);
         this.gemm = new CudaGemm(device, compute, pool);
-        this.reduction = new CudaReduction(kernels, pool);
+        ReductionPasses passes = new ReductionPasses(kernels, pool);
+        this.reduction = new CudaReduction(kernels, passes);
+        this.norm = new CudaNorm(kernels, pool, passes);
         this.loss = new CudaLoss(kernels, pool, staging, compute);
     }
 
@@ -278,7 +281,7 @@ public final class CudaBackend implements Backend {
 
     @Override
     public NormKernels norm() {
-        throw new UnsupportedOperationException();
+        return norm;
     }
 
     @Override

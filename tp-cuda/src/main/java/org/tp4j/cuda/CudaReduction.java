@@ -14,8 +14,8 @@ final class CudaReduction implements ReductionKernels {
     private final KernelFamily softmaxGrad;
     private final KernelFamily softmaxGradLong;
 
-    CudaReduction(Kernels kernels, MemoryPool pool) {
-        passes = new ReductionPasses(kernels, pool);
+    CudaReduction(Kernels kernels, ReductionPasses passes) {
+        this.passes = passes;
         argmax = new KernelFamily(kernels, "reduce", "argmax");
         softmax = new KernelFamily(kernels, "softmax", "softmax");
         softmaxLong = new KernelFamily(kernels, "softmax", "softmaxLong");

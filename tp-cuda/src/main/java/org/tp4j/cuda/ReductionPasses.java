@@ -21,12 +21,9 @@ final class ReductionPasses {
     private static final int AS_FLOAT = 2;
     private static final int AS_DOUBLE = 3;
     private static final int AHEAD = 4;
-    private static final int COLUMN_THREADS = 256;
     private static final int WIDEST_PACK = 8;
-    private static final int ROW_THREADS = 256;
 
-    private static final int BLOCKS_A_MULTIPROCESSOR = 4; // of 256 threads and up to 64 registers each
-    private static final int MOST_PARTS = 65535; // blocks in the grid's second dimension
+    private static final int ROW_THREADS = 256;
     private static final int LONGEST_PART = 1 << 30;
 
     private final MemoryPool pool;
@@ -34,7 +31,7 @@ final class ReductionPasses {
     private final KernelFamily wideColumns;
     private final KernelFamily columns;
     private final KernelFamily combine;
-    private final int wantedBlocks;
+    private final CudaDevice device;
 
     ReductionPasses(Kernels kernels, MemoryPool pool) {
         this.pool = pool;
@@ -42,7 +39,7 @@ final class ReductionPasses {
         wideColumns = new KernelFamily(kernels, "reduce", "reduceWideColumns");
         columns = new KernelFamily(kernels, "reduce", "reduceColumns");
         combine = new KernelFamily(kernels, "reduce", "combineColumns");
-        wantedBlocks = BLOCKS_A_MULTIPROCESSOR * kernels.device().multiprocessors();
+        device = kernels.device();
     }
 
     /**
@@ -59,13 +56,24 @@ final class ReductionPasses {
         Pass(Pass like, long from, boolean states, long to, int as) {
             this(like.dtype, like.kind, from, states, to, as);
         }
-
-        /** Bytes of a state: a value and its error, in 32 bits for floats of up to 32, else in 64. */
-        long stateBytes() {
-            return dtype.isFloating() && dtype != DType.FLOAT64 ? 8 : 16;
-        }
     }
 
+    CudaDevice device() {
+        return device;
+    }
+
+    /** Bytes of a state: a value and its error, in 32 bits for floats of up to 32, else in 64. */
+    static long stateBytes(DType dtype) {
+        return dtype.isFloating() && dtype != DType.FLOAT64 ? 8 : 16;
+    }
+
+    /** out = the sums over m of states [m, n], rounded once; n is the size of out, whose type is {@code dtype}. */
+    void sumStates(DType dtype, long states, long m, NdArray out) {
+        Pass pass = new Pass(dtype, Kind.SUM.ordinal(), states, true, CudaBackend.addressOf(out), AS_SCALAR);
+        columns(pass, 1, m, out.elements());
+    }
+
+    /** As the contract of {@link org.tp4j.tensor.ReductionKernels#reduce} says. */
     void reduce(Kind kind, NdArray x, boolean[] reduced, NdArray out) {
         if (out.elements() == 0) {
             return;
@@ -128,7 +136,7 @@ final class ReductionPasses {
             reduce(whole, outer, m, inner);
             return;
         }
-        try (Workspace states = new Workspace(pool, outer * inner * whole.stateBytes())) {
+        try (Workspace states = new Workspace(pool, outer * inner * stateBytes(whole.dtype))) {
             reduce(new Pass(whole, whole.from, whole.states, states.address(), AS_STATE), outer, m, inner);
             sizes[at - 1] *= sizes[at + 1];
             System.arraycopy(sizes, at + 2, sizes, at, last - at - 1);
@@ -156,7 +164,7 @@ final class ReductionPasses {
         int pack = 16 / pass.dtype.bytes();
         long packs = (n + pack - 2) / pack + 1;
         int group = RowGrid.powerOfTwo(Math.min((packs + AHEAD - 1) / AHEAD, ROW_THREADS));
-        long wantedGroups = (long) wantedBlocks * ROW_THREADS / group;
+        long wantedGroups = ColumnGrid.wantedBlocks(device) * ROW_THREADS / group;
         long parts = Math.max(1, Math.min(wantedGroups / count, packs / (2L * AHEAD * group)));
         parts = Math.max(parts, (n + LONGEST_PART - 1) / LONGEST_PART);
         long part = roundUp((n + parts - 1) / parts, pack);
@@ -165,7 +173,7 @@ final class ReductionPasses {
             launchRows(pass, count, n, (int) part, 1, group);
             return;
         }
-        try (Workspace states = new Workspace(pool, parts * count * pass.stateBytes())) {
+        try (Workspace states = new Workspace(pool, parts * count * stateBytes(pass.dtype))) {
             Pass first = new Pass(pass, pass.from, false, states.address(), AS_STATE);
             launchRows(first, count, n, (int) part, (int) parts, group);
             columns(new Pass(pass, states.address(), true, pass.to, pass.as), 1, parts, count);
@@ -199,42 +207,25 @@ final class ReductionPasses {
         int pack = Math.min(WIDEST_PACK, 16 / pass.dtype.bytes());
         boolean wide = !pass.states && inner % pack == 0 && pass.from % ((long) pack * pass.dtype.bytes()) == 0;
         long across = outer * inner / (wide ? pack : 1);
-        int width = RowGrid.powerOfTwo(Math.min(across, 32));
-        if (m < COLUMN_THREADS / width) {
-            width = COLUMN_THREADS / RowGrid.powerOfTwo(m);
-        }
-        long blocks = (across + width - 1) / width;
-        long rowsAtOnce = (long) COLUMN_THREADS / width * AHEAD;
-        long parts = Math.max(1, Math.min(Math.min(wantedBlocks / blocks, m / (2 * rowsAtOnce)), MOST_PARTS));
-        long part = (m + parts - 1) / parts;
-        parts = (m + part - 1) / part;
+        ColumnGrid grid = ColumnGrid.of(device, across, m);
         KernelFamily family = pass.states ? combine : wide ? wideColumns : columns;
-        if (parts == 1) {
-            launchColumns(family, pass, outer, m, inner, part, width, blocks, 1);
+        if (grid.parts() == 1) {
+            launchColumns(family, pass, outer, m, inner, grid);
             return;
         }
-        try (Workspace states = new Workspace(pool, parts * outer * inner * pass.stateBytes())) {
+        try (Workspace states = new Workspace(pool, grid.parts() * outer * inner * stateBytes(pass.dtype))) {
             Pass first = new Pass(pass, pass.from, pass.states, states.address(), AS_STATE);
-            launchColumns(family, first, outer, m, inner, part, width, blocks, (int) parts);
-            columns(new Pass(pass, states.address(), true, pass.to, pass.as), 1, parts, outer * inner);
+            launchColumns(family, first, outer, m, inner, grid);
+            columns(new Pass(pass, states.address(), true, pass.to, pass.as), 1, grid.parts(), outer * inner);
         }
     }
 
-    private static void launchColumns(
-            KernelFamily family,
-            Pass pass,
-            long outer,
-            long m,
-            long inner,
-            long part,
-            int width,
-            long blocks,
-            int parts) {
+    private static void launchColumns(KernelFamily family, Pass pass, long outer, long m, long inner, ColumnGrid grid) {
         family.of(pass.dtype)
                 .launch(
-                        blocks,
-                        parts,
-                        COLUMN_THREADS,
+                        grid.blocks(),
+                        grid.parts(),
+                        ColumnGrid.THREADS,
                         0,
                         Arguments.begin()
                                 .int64(pass.from)
@@ -242,8 +233,8 @@ final class ReductionPasses {
                                 .int64(outer)
                                 .int64(m)
                                 .int64(inner)
-                                .int64(part)
-                                .int32(width)
+                                .int64(grid.part())
+                                .int32(grid.width())
                                 .int32(pass.kind)
                                 .int32(pass.as));
     }

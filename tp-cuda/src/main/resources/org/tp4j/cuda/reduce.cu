@@ -1,10 +1,9 @@
 // Reductions and arg-max.
 //
 // A reduction is brought to rows (the reduced elements are neighbours) or columns ([outer, m, inner], reduced over m), in
-// one or several passes; Java decides on them (ReductionPlan). Between passes there are states: a value and, for sums of
-// floats, what the value has lost by rounding. Every number is added to a state without error but the error's own rounding
-// (Knuth's two-sum), after a few have been added pairwise: a sum of any length is as accurate as a sum of those few. The
-// order of the additions depends on sizes alone, so that results are the same each time.
+// one or several passes; Java decides on them (ReductionPasses). Between passes there are states: a value and, for sums of
+// floats, what it has lost by rounding. A few numbers are added pairwise, then to a state: a sum of any length is as accurate
+// as a sum of those few. The order of the additions depends on sizes alone, so that results are the same each time.
 #include "rows.cuh"
 
 typedef Accumulated<SCALAR>::type C;
@@ -20,21 +19,8 @@ enum Kind { SUM, SUM_SQUARES, SUM_ABS, MAX, MIN, MAX_ABS };
 // What a result is written as.
 enum Result { AS_STATE, AS_SCALAR, AS_FLOAT, AS_DOUBLE };
 
-template <class T> struct IsInteger {
-    static constexpr bool value = false;
-};
-template <> struct IsInteger<int64> {
-    static constexpr bool value = true;
-};
-
-struct State {
-    C value;
-    C error;
-};
-
-template <> __device__ __forceinline__ State shuffleXor(State v, int mask) {
-    return State{shuffleXor(v.value, mask), shuffleXor(v.error, mask)};
-}
+// The value of a maximum is kept as a sum without error.
+typedef Sum<C> State;
 
 __device__ __forceinline__ C magnitude(C x) {
     return x < 0 ? -x : x;
@@ -67,18 +53,17 @@ template <int KIND> struct Reduction {
     }
 
     static __device__ __forceinline__ void add(State& state, C x) {
-        if (IS_SUM && !IsInteger<C>::value) {
-            C sum = state.value + x;
-            C taken = sum - state.value;
-            state.error += (state.value - (sum - taken)) + (x - taken);
-            state.value = sum;
+        if (IS_SUM) {
+            state.add(x);
         } else {
             state.value = both(state.value, x);
         }
     }
 
     __device__ __forceinline__ State operator()(State a, State b) const {
-        a.error += b.error;
+        if (IS_SUM) {
+            return AddSums()(a, b);
+        }
         add(a, b.value);
         return a;
     }
@@ -92,20 +77,15 @@ template <int KIND> struct Reduction {
     }
 };
 
-__device__ __forceinline__ C total(State s) {
-    // Where the value is infinite or NaN, the error is no number.
-    return s.error - s.error == 0 ? s.value + s.error : s.value;
-}
-
 __device__ __forceinline__ void put(void* out, int as, int64 i, State s) {
     if (as == AS_STATE) {
         ((State*)out)[i] = s;
     } else if (as == AS_SCALAR) {
-        ((SCALAR*)out)[i] = store<SCALAR>(total(s));
+        ((SCALAR*)out)[i] = store<SCALAR>(s.value + s.lost());
     } else if (as == AS_FLOAT) {
-        ((float*)out)[i] = (float)total(s);
+        ((float*)out)[i] = (float)(s.value + s.lost());
     } else {
-        ((double*)out)[i] = s.error - s.error == 0 ? (double)s.value + (double)s.error : (double)s.value;
+        ((double*)out)[i] = (double)s.value + (double)s.lost();
     }
 }
 

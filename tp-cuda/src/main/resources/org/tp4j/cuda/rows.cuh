@@ -195,3 +195,52 @@ __device__ __forceinline__ double squareRoot(double x) {
 __device__ __forceinline__ int64 idAt(const void* ids, int wide, int64 i) {
     return wide ? ((const int64*)ids)[i] : ((const int*)ids)[i];
 }
+
+template <class T> struct IsInteger {
+    static constexpr bool value = false;
+};
+template <> struct IsInteger<int64> {
+    static constexpr bool value = true;
+};
+
+// A sum and what it has lost by rounding. Every number is added without error but the error's own rounding (Knuth's two-sum;
+// Ogita, Rump and Oishi 2005, algorithm 4.4), so that a sum of any length in any order is as good as its terms.
+template <class C> struct Sum {
+    C value;
+    C error;
+
+    __device__ __forceinline__ void add(C x) {
+        C sum = value + x;
+        if (!IsInteger<C>::value) {
+            C taken = sum - value;
+            error += (value - (sum - taken)) + (x - taken);
+        }
+        value = sum;
+    }
+
+    // Where the value is infinite or NaN, the error is no number.
+    __device__ __forceinline__ C lost() const {
+        return error - error == 0 ? error : (C)0;
+    }
+};
+
+template <class C> __device__ __forceinline__ Sum<C> shuffleXor(Sum<C> v, int mask) {
+    return Sum<C>{shuffleXor(v.value, mask), shuffleXor(v.error, mask)};
+}
+
+struct AddSums {
+    template <class C> __device__ __forceinline__ Sum<C> operator()(Sum<C> a, Sum<C> b) const {
+        a.error += b.error;
+        a.add(b.value);
+        return a;
+    }
+};
+
+// The sum of a power of two of numbers, pairwise.
+template <int M, class C> __device__ __forceinline__ C pairwise(const C* x) {
+    if constexpr (M == 1) {
+        return x[0];
+    } else {
+        return pairwise<M / 2>(x) + pairwise<M / 2>(x + M / 2);
+    }
+}

@@ -16,16 +16,7 @@ __device__ __forceinline__ SCALAR lowest() {
     return store<SCALAR>((C)-infinity());
 }
 
-// The sum of numbers in a pack, pairwise.
-template <int M> __device__ __forceinline__ C total(const C* x) {
-    if constexpr (M == 1) {
-        return x[0];
-    } else {
-        return total<M / 2>(x) + total<M / 2>(x + M / 2);
-    }
-}
-
-// Σ e^x over some numbers: their maximum and the sum relative to it.
+// The sum of e^x over some numbers: their maximum and the sum relative to it.
 struct ExpSum {
     C top;
     C sum;
@@ -43,7 +34,7 @@ struct MergeExpSums {
     }
 };
 
-// Σ e^x of a row in one pass, and Σ x if asked for.
+// The sum of e^x over a row in one pass, and that of x if asked for.
 __device__ __forceinline__ ExpSum expSum(const Elements& row, const Group& group, bool plain, C& sum) {
     ExpSum all{(C)-infinity(), (C)0};
     int packs = row.packs();
@@ -71,9 +62,9 @@ __device__ __forceinline__ ExpSum expSum(const Elements& row, const Group& group
             for (int e = 0; e < N; e++) {
                 terms[e] = exponential(load(v[u].at[e]) - from);
             }
-            sums[u] = total<N>(terms);
+            sums[u] = pairwise<N>(terms);
         }
-        all.sum = all.sum * exponential(all.top - from) + total<KEPT>(sums);
+        all.sum = all.sum * exponential(all.top - from) + pairwise<KEPT>(sums);
         all.top = top;
         if (plain) {
 #pragma unroll
@@ -84,9 +75,9 @@ __device__ __forceinline__ ExpSum expSum(const Elements& row, const Group& group
                 for (int e = 0; e < N; e++) {
                     terms[e] = j + e >= 0 && j + e < row.n ? load(v[u].at[e]) : (C)0;
                 }
-                sums[u] = total<N>(terms);
+                sums[u] = pairwise<N>(terms);
             }
-            added += total<KEPT>(sums);
+            added += pairwise<KEPT>(sums);
         }
     }
     sum = plain ? reduceGroup(added, group, Plus()) : (C)0;
@@ -135,7 +126,7 @@ template <bool LOG> __device__ __forceinline__ void softmaxKept(const SoftmaxArg
         for (int e = 0; e < N; e++) {
             terms[e] = exponential(load(v[u].at[e]) - top);
         }
-        sum += total<N>(terms);
+        sum += pairwise<N>(terms);
     }
     sum = reduceGroup(sum, group, Plus());
     C scale = LOG ? logarithm(sum) : 1 / sum;
@@ -192,7 +183,7 @@ template <bool LOG> __device__ __forceinline__ C softmaxGradTerms(const Pack<SCA
     for (int e = 0; e < N; e++) {
         terms[e] = LOG ? load(dy.at[e]) : load(y.at[e]) * load(dy.at[e]);
     }
-    return total<N>(terms);
+    return pairwise<N>(terms);
 }
 
 template <bool LOG>

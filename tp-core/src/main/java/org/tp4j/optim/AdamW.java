@@ -2,6 +2,8 @@ package org.tp4j.optim;
 
 import java.util.List;
 import org.tp4j.nn.Module;
+import org.tp4j.tensor.OptimizerKernels;
+import org.tp4j.tensor.ParameterUpdate;
 
 /**
  * Adam with decoupled weight decay (Loshchilov and Hutter, arXiv 1711.05101, algorithm 2), in PyTorch's form: the decay
@@ -44,23 +46,13 @@ public final class AdamW extends Optimizer {
     }
 
     @Override
-    protected void update(ParameterUpdate u) {
-        u.parameter()
-                .backend()
-                .optimizer()
-                .adam(
-                        u.parameter(),
-                        u.master(),
-                        u.gradient(),
-                        u.state().get(0),
-                        u.state().get(1),
-                        u.step(),
-                        1,
-                        u.learningRate(),
-                        options.beta1(),
-                        options.beta2(),
-                        options.eps(),
-                        u.weightDecay(),
-                        true);
+    protected void update(ParameterUpdate next) {
+        updateAll(List.of(next));
+    }
+
+    @Override
+    protected void updateAll(List<ParameterUpdate> next) {
+        OptimizerKernels kernels = next.get(0).parameter().backend().optimizer();
+        kernels.adam(next, 1, options.beta1(), options.beta2(), options.eps(), true);
     }
 }

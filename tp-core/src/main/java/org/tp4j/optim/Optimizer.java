@@ -2,11 +2,16 @@ package org.tp4j.optim;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.tp4j.nn.Gradients;
 import org.tp4j.nn.Parameter;
+import org.tp4j.tensor.Backend;
+import org.tp4j.tensor.ParameterUpdate;
+import org.tp4j.tensor.StepNumber;
+import org.tp4j.tensor.StepRecording;
 import org.tp4j.tensor.Tensor;
 
 /**
@@ -103,6 +108,15 @@ public abstract class Optimizer {
     protected abstract void update(ParameterUpdate next);
 
     /**
+     * Changes several parameters on one backend and their state, in place: one after the other, unless a kind can do better.
+     *
+     * @param next at least one
+     */
+    protected void updateAll(List<ParameterUpdate> next) {
+        next.forEach(this::update);
+    }
+
+    /**
      * Sums what is pending of the gradients, then changes every parameter that has one. Collective.
      *
      * @throws IllegalStateException if a parameter has been placed or materialized anew since the optimizer was made, or has
@@ -144,17 +158,35 @@ public abstract class Optimizer {
     }
 
     private void change() {
-        double rate = learningRate();
-        Checks.notNegative("the learning rate after " + stepCount + " steps", rate);
+        checkedRate();
+        List<Slot> changed = new ArrayList<>();
+        Map<Backend, List<ParameterUpdate>> updates = new LinkedHashMap<>();
+        Map<ParameterGroup, StepNumber> rates = new IdentityHashMap<>();
+        Map<Long, StepNumber> counts = new HashMap<>(); // parameters that have taken as many steps share one
         for (Slot slot : slots) {
             if (slot.hasGradient()) {
                 slot.ensureState(stateNames.size());
+                StepNumber rate = rates.computeIfAbsent(
+                        slot.group(), group -> StepNumber.computeDouble(() -> checkedRate() * group.rateFactor()));
+                StepNumber count =
+                        counts.computeIfAbsent(slot.steps(), n -> StepNumber.compute(() -> slot.steps() + 1));
                 Double decay = slot.group().weightDecay();
-                update(slot.next(rate * slot.group().rateFactor(), decay == null ? weightDecay : decay));
-                slot.stepped();
+                updates.computeIfAbsent(slot.backend(), backend -> new ArrayList<>())
+                        .add(slot.next(count, rate, decay == null ? weightDecay : decay));
+                changed.add(slot);
             }
         }
-        stepCount++;
+        updates.values().forEach(this::updateAll);
+        StepRecording.everyStep(() -> {
+            changed.forEach(Slot::stepped);
+            stepCount++;
+        });
+    }
+
+    private double checkedRate() {
+        double rate = learningRate();
+        Checks.notNegative("the learning rate after " + stepCount + " steps", rate);
+        return rate;
     }
 
     /** Forgets the gradients of all its parameters. */

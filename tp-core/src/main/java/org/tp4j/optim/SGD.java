@@ -2,6 +2,8 @@ package org.tp4j.optim;
 
 import java.util.List;
 import org.tp4j.nn.Module;
+import org.tp4j.tensor.OptimizerKernels;
+import org.tp4j.tensor.ParameterUpdate;
 
 /**
  * Stochastic gradient descent with momentum (Sutskever et al., ICML 2013), in PyTorch's form. With λ = weight decay, μ =
@@ -39,20 +41,13 @@ public final class SGD extends Optimizer {
     }
 
     @Override
-    protected void update(ParameterUpdate u) {
-        u.parameter()
-                .backend()
-                .optimizer()
-                .sgd(
-                        u.parameter(),
-                        u.master(),
-                        u.gradient(),
-                        u.state().isEmpty() ? null : u.state().get(0),
-                        u.step() == 1,
-                        1,
-                        u.learningRate(),
-                        options.momentum(),
-                        u.weightDecay(),
-                        options.nesterov());
+    protected void update(ParameterUpdate next) {
+        updateAll(List.of(next));
+    }
+
+    @Override
+    protected void updateAll(List<ParameterUpdate> next) {
+        OptimizerKernels kernels = next.get(0).parameter().backend().optimizer();
+        kernels.sgd(next, 1, options.momentum(), options.nesterov());
     }
 }

@@ -11,8 +11,10 @@ import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.ParameterUpdate;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.StepNumber;
 import org.tp4j.tensor.Tensor;
 
 /** One parameter as an optimizer holds it: what it was when the optimizer was made, and this rank's part of its state. */
@@ -143,10 +145,10 @@ final class Slot {
     }
 
     /** What the next step is given. */
-    ParameterUpdate next(double learningRate, double weightDecay) {
+    ParameterUpdate next(StepNumber count, StepNumber rate, double weightDecay) {
         refreshMaster();
         NdArray gradient = Objects.requireNonNull(tensor.grad()).local();
-        return new ParameterUpdate(tensor.local(), master, gradient, state, steps + 1, learningRate, weightDecay);
+        return new ParameterUpdate(tensor.local(), master, gradient, state, count, rate, weightDecay);
     }
 
     /** Notes that the step has been taken. */

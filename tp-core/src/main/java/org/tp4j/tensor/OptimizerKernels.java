@@ -1,5 +1,6 @@
 package org.tp4j.tensor;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,4 +46,53 @@ public interface OptimizerKernels {
             double eps,
             double weightDecay,
             boolean decoupled);
+
+    /**
+     * {@link #sgd(NdArray, NdArray, NdArray, NdArray, boolean, double, double, double, double, boolean) sgd} for many
+     * parameters, which share no memory. The state of each is its momentum buffer, or nothing.
+     */
+    default void sgd(List<ParameterUpdate> updates, double gradScale, double momentum, boolean nesterov) {
+        for (ParameterUpdate u : updates) {
+            sgd(
+                    u.parameter(),
+                    u.master(),
+                    u.gradient(),
+                    u.state().isEmpty() ? null : u.state().get(0),
+                    u.step() == 1,
+                    gradScale,
+                    u.learningRate(),
+                    momentum,
+                    u.weightDecay(),
+                    nesterov);
+        }
+    }
+
+    /**
+     * {@link #adam(NdArray, NdArray, NdArray, NdArray, NdArray, long, double, double, double, double, double, double,
+     * boolean) adam} for many parameters, which share no memory. The state of each is its m and its v.
+     */
+    default void adam(
+            List<ParameterUpdate> updates,
+            double gradScale,
+            double beta1,
+            double beta2,
+            double eps,
+            boolean decoupled) {
+        for (ParameterUpdate u : updates) {
+            adam(
+                    u.parameter(),
+                    u.master(),
+                    u.gradient(),
+                    u.state().get(0),
+                    u.state().get(1),
+                    u.step(),
+                    gradScale,
+                    u.learningRate(),
+                    beta1,
+                    beta2,
+                    eps,
+                    u.weightDecay(),
+                    decoupled);
+        }
+    }
 }

@@ -18,6 +18,7 @@ final class Arguments {
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(CAPACITY).order(ByteOrder.nativeOrder());
     private final Pointer pointer = Pointer.to(Pointer.to(buffer));
     private int end;
+    private int dirty; // what earlier launches have written reaches to here
 
     private Arguments() {}
 
@@ -76,7 +77,12 @@ final class Arguments {
         return this;
     }
 
+    /** What the launch is given; what is behind the fields written is zeros. */
     Pointer pointer() {
+        for (int at = end; at < dirty; at++) {
+            buffer.put(at, (byte) 0);
+        }
+        dirty = end;
         return pointer;
     }
 }

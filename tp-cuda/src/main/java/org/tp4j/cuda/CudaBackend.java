@@ -44,6 +44,7 @@ public final class CudaBackend implements Backend {
     private final Kernels kernels;
     private final CudaElementwise elementwise;
     private final CudaRandom random;
+    private final CudaOptimizer optimizer;
     private final CudaGemm gemm;
     private final CudaReduction reduction;
     private final CudaNorm norm;
@@ -65,6 +66,7 @@ public final class CudaBackend implements Backend {
         this.kernels = new Kernels(device, compute);
         this.elementwise = new CudaElementwise(kernels, compute);
         this.random = new CudaRandom(kernels);
+        this.optimizer = new CudaOptimizer(kernels);
         this.gemm = new CudaGemm(device, compute, pool);
         ReductionPasses passes = new ReductionPasses(kernels, pool);
         this.reduction = new CudaReduction(kernels, passes);
@@ -296,7 +298,7 @@ public final class CudaBackend implements Backend {
 
     @Override
     public OptimizerKernels optimizer() {
-        throw new UnsupportedOperationException();
+        return optimizer;
     }
 
     /**

@@ -318,7 +318,10 @@ struct AddScaledArgs {
 
 __device__ __forceinline__ C plusScaled(const Factors& k, C y, C x) {
 #ifdef SCALAR_IS_WHOLE
-    return k.exact ? add(y, multiply(k.wholeA, x)) : (C)store<SCALAR>((double)y + k.a * (double)x);
+    if (k.exact) {
+        return add(y, multiply(k.wholeA, x));
+    }
+    return (C)store<SCALAR>(__dadd_rn((double)y, __dmul_rn(k.a, (double)x))); // truncated, so no bit may differ
 #else
     return y + (C)k.a * x;
 #endif

@@ -14,10 +14,10 @@ import org.tp4j.optim.AdamW;
 import org.tp4j.optim.LearningRateSchedule;
 import org.tp4j.optim.Optimizer;
 import org.tp4j.optim.ParameterGroup;
-import org.tp4j.optim.ParameterUpdate;
 import org.tp4j.optim.SGD;
 import org.tp4j.optim.SgdOptions;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.ParameterUpdate;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Backend;
@@ -38,6 +39,7 @@ public final class CudaBackend implements Backend {
     private final EventPool events;
     private final CudaStream compute;
     private final CudaStream communication;
+    private final List<CudaStream> streams = new CopyOnWriteArrayList<>();
     private final int highestPriority;
     private final MemoryPool pool;
     private final PinnedStaging staging;
@@ -61,6 +63,8 @@ public final class CudaBackend implements Backend {
         this.compute = new CudaStream(device, events, "compute", least[0]);
         this.communication = new CudaStream(device, events, "communication", greatest[0]);
         this.highestPriority = greatest[0];
+        streams.add(compute);
+        streams.add(communication);
         this.pool = new MemoryPool(device, compute);
         this.staging = new PinnedStaging(device, compute);
         this.kernels = new Kernels(device, compute);
@@ -124,14 +128,21 @@ public final class CudaBackend implements Backend {
 
     /** A stream beside these two, with the priority of the communication stream; {@link #release(CudaStream)} frees it. */
     public CudaStream newStream(String name) {
-        return new CudaStream(device, events, name, highestPriority);
+        CudaStream stream = new CudaStream(device, events, name, highestPriority);
+        streams.add(stream);
+        return stream;
     }
 
     /** Frees a stream of {@link #newStream}, once its work is done. */
     public void release(CudaStream stream) {
-        if (stream != compute && stream != communication) {
+        if (stream != compute && stream != communication && streams.remove(stream)) {
             stream.release();
         }
+    }
+
+    /** All streams that work of tensors is asked of, the compute stream first. */
+    List<CudaStream> streams() {
+        return streams;
     }
 
     /** The address of an array's first element in device memory. */
@@ -242,8 +253,7 @@ public final class CudaBackend implements Backend {
 
     /** Records from now on what is asked of the streams; null ends it. */
     public void setTrace(@Nullable StreamTrace trace) {
-        compute.setTrace(trace);
-        communication.setTrace(trace);
+        streams.forEach(stream -> stream.setTrace(trace));
     }
 
     /** Bytes of device memory in use by tensors. */
@@ -323,8 +333,7 @@ public final class CudaBackend implements Backend {
         kernels.release();
         pool.release();
         events.release();
-        communication.release();
-        compute.release();
+        streams.forEach(CudaStream::release);
         device.release();
     }
 }

@@ -22,7 +22,6 @@ final class GraphStep implements CapturedStep {
     private final CudaBackend backend;
     private final Runnable step;
     private final CudaStream compute;
-    private final CudaStream communication;
     private final MemoryPool.Shelf shelf = new MemoryPool.Shelf();
     private StepRecording recording = new StepRecording();
     private int runs;
@@ -34,7 +33,6 @@ final class GraphStep implements CapturedStep {
         this.backend = backend;
         this.step = step;
         this.compute = backend.computeStream();
-        this.communication = backend.communicationStream();
     }
 
     @Override
@@ -82,28 +80,25 @@ final class GraphStep implements CapturedStep {
     private CUgraphExec capture() {
         recording = new StepRecording();
         slots = new StepSlots(backend);
-        compute.synchronize();
-        communication.synchronize();
+        backend.streams().forEach(CudaStream::synchronize);
         CUgraph captured = new CUgraph();
         // Relaxed: NCCL may allocate while it is captured. What of ours must not happen then is refused by ourselves.
         Cuda.check(
                 JCudaDriver.cuStreamBeginCapture(compute.stream(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED),
                 "cuStreamBeginCapture");
         int number = CAPTURES.incrementAndGet();
-        compute.setCapture(number);
-        communication.setCapture(number);
+        backend.streams().forEach(stream -> stream.setCapture(number));
         StepSlots.setCurrent(slots);
         ExecutionContext.current().setRecording(recording);
         boolean finished = false;
         try {
             withOwnMemory(step);
-            joinCommunication();
+            joinOtherStreams();
             finished = true;
         } finally {
             ExecutionContext.current().setRecording(null);
             StepSlots.setCurrent(null);
-            compute.setCapture(0);
-            communication.setCapture(0);
+            backend.streams().forEach(stream -> stream.setCapture(0));
             int result = JCudaDriver.cuStreamEndCapture(compute.stream(), captured);
             if (finished) {
                 Cuda.check(result, "cuStreamEndCapture");
@@ -121,13 +116,15 @@ final class GraphStep implements CapturedStep {
         return instance;
     }
 
-    /** A graph ends on the stream it began on: what the step left running on the other is waited for. */
-    private void joinCommunication() {
-        int[] status = {0};
-        Cuda.check(JCudaDriver.cuStreamIsCapturing(communication.stream(), status), "cuStreamIsCapturing");
-        if (status[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE) {
-            try (CudaEvent last = communication.record()) {
-                compute.waitFor(last);
+    /** A graph ends on the stream it began on: what the step left running on others is waited for. */
+    private void joinOtherStreams() {
+        for (CudaStream other : backend.streams()) {
+            int[] status = {0};
+            Cuda.check(JCudaDriver.cuStreamIsCapturing(other.stream(), status), "cuStreamIsCapturing");
+            if (other != compute && status[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE) {
+                try (CudaEvent last = other.record()) {
+                    compute.waitFor(last);
+                }
             }
         }
     }

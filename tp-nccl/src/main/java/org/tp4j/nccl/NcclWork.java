@@ -8,6 +8,7 @@ import org.tp4j.comm.CallRecord;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.Work;
 import org.tp4j.cuda.CudaEvent;
+import org.tp4j.cuda.StreamTrace;
 
 /**
  * A call under way on a stream. To await it is to make the compute stream wait, not the host: what is asked of the device
@@ -22,6 +23,7 @@ final class NcclWork implements Work {
     private final boolean captured;
     private @Nullable CudaEvent ready; // the compute stream has got to the call
     private @Nullable CudaEvent done; // the call is complete; null before it is on its stream and when it is over
+    private String endLabel = "";
     private boolean issued;
     private boolean over;
     private boolean awaited;
@@ -62,6 +64,7 @@ final class NcclWork implements Work {
     /** It is on its stream; {@code end} marks where it is complete. */
     synchronized void issued(CudaEvent end) {
         done = end;
+        endLabel = end.label();
         issued = true;
         if (captured) {
             record.done();
@@ -81,8 +84,13 @@ final class NcclWork implements Work {
         session.checkUsable();
         awaitIssued();
         CudaEvent end = done;
-        if (end != null && !awaited) {
-            awaited = true;
+        if (awaited) {
+            return;
+        }
+        awaited = true;
+        if (end == null) {
+            session.backend().computeStream().note(StreamTrace.Kind.WAIT, endLabel); // it has been seen to be over
+        } else {
             session.backend().computeStream().waitFor(end);
             if (captured) {
                 closeEvents();

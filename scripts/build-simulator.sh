@@ -97,4 +97,4 @@ library() {
 library libcuda.so.1 cu 801 JCudaDriver "-Wno-stringop-overflow" "" "$sources"/driver/*.cpp
 library libcublas.so.12 cublas 15 JCublas2 "-O3 -march=native" "$out/libcuda.so.1" "$sources"/cublas/*.cpp
 library libnvrtc.so.12 nvrtc 11 JNvrtc "" "" "$sources"/nvrtc/*.cpp
-library libnccl.so.2 nccl 5 "" "" "$out/libcuda.so.1 -Wl,-rpath,\$ORIGIN" "$sources"/simnccl*.cpp
+library libnccl.so.2 nccl 5 "" "" "$out/libcuda.so.1 -Wl,-rpath,\$ORIGIN" "$sources"/nccl/*.cpp

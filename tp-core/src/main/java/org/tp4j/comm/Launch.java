@@ -1,6 +1,7 @@
 package org.tp4j.comm;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,10 +20,11 @@ import java.util.ServiceLoader;
  * }</pre>
  *
  * <p>Started by {@code mpirun -np 4}, each of the four processes runs it as one rank; started plainly, it runs as
- * {@link LaunchOptions#ranks()} threads.
+ * {@link LaunchOptions#ranks()} threads. Ranks on GPUs can also be started by torchrun or srun, without MPI.
  */
 public final class Launch {
     private static final String THREADS = "threads";
+    private static final String MPI = "mpi";
 
     private Launch() {}
 
@@ -56,6 +58,18 @@ public final class Launch {
         }
     }
 
+    /** Of those that join ranks started as these were, the first that can be used; MPI's, if it can, before the others. */
+    private static Optional<Launcher> joining(List<Launcher> serving, Map<String, String> environment) {
+        List<Launcher> joining = serving.stream()
+                .filter(launcher -> launcher.launched(environment))
+                .sorted(Comparator.comparing(launcher -> !launcher.name().equals(MPI)))
+                .toList();
+        return joining.stream()
+                .filter(launcher -> launcher.unavailable().isEmpty())
+                .findFirst()
+                .or(() -> joining.stream().findFirst());
+    }
+
     static Launcher choose(LaunchOptions options, Map<String, String> environment) {
         List<Launcher> serving = new ArrayList<>();
         List<String> names = new ArrayList<>();
@@ -67,10 +81,9 @@ public final class Launch {
         }
         String wanted = options.launcher();
         if (wanted.equals(LaunchOptions.AUTO)) {
-            for (Launcher launcher : serving) {
-                if (launcher.launched(environment)) {
-                    return launcher;
-                }
+            Optional<Launcher> joining = joining(serving, environment);
+            if (joining.isPresent()) {
+                return joining.get();
             }
             refuseLostRank(options, environment, names);
             wanted = THREADS;
@@ -81,6 +94,8 @@ public final class Launch {
             }
         }
         throw new CommunicationException("no launcher '" + wanted + "' for device type '" + options.deviceType()
-                + "' on the class path, which has " + names + "; HINT: threads and mpi are in org.tp4j:tp-cpu");
+                + "' on the class path, which has " + names
+                + "; HINT: threads and mpi are in org.tp4j:tp-cpu, env is in"
+                + " tp-core and needs an engine such as tp-nccl");
     }
 }

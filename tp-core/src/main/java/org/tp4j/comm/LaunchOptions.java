@@ -6,7 +6,7 @@ import org.tp4j.tensor.Device;
 /**
  * How ranks are to be started.
  *
- * @param launcher {@code threads}, {@code mpi}, or {@code auto}: whatever launched this process, threads otherwise
+ * @param launcher {@code threads}, {@code mpi}, {@code env}, or {@code auto}: whatever launched this process, threads otherwise
  * @param ranks number of ranks, or 0 for as many as were launched (one, if this process was started alone)
  * @param deviceType what the ranks compute on, {@code cpu} or {@code cuda}
  * @param communication settings of the collectives

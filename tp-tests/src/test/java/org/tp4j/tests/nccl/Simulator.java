@@ -8,9 +8,6 @@ import org.tp4j.cuda.CudaLibraries;
 
 /** The simulated NCCL that these tests run on. */
 final class Simulator {
-    /** Simulated devices: as many as a test has ranks at most. Set for this JVM by the build. */
-    static final int DEVICES = 4;
-
     private Simulator() {}
 
     /** Skips the calling test where the simulator was not built. */

@@ -17,7 +17,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "simnccl.h"
+#include "nccl/simnccl.h"
 
 namespace simnccl {
 namespace {

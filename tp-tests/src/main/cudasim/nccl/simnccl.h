@@ -1,4 +1,4 @@
-// Simulated NCCL: what its parts share. See simnccl.cpp for what it does and what it does not.
+// Simulated NCCL: what its parts share. See api.cpp for what it does and what it does not.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -116,7 +116,7 @@ struct Communicator {
     void drain();  // waits until all work issued is complete
 };
 
-// ---- simnccl_shared.cpp: the segment, meeting and waiting ----
+// ---- shared.cpp: the segment, meeting and waiting ----
 
 // Whether mistakes that make NCCL hang are reported instead: CUSIM_NCCL_REPORT=1.
 bool reports();
@@ -141,13 +141,13 @@ int hang(Communicator* c, int result, const char* what);
 // Removes segments that processes have left behind which died before all ranks had joined.
 void sweep();
 
-// ---- simnccl_work.cpp: moving and joining values ----
+// ---- work.cpp: moving and joining values ----
 
 // Carries out a collective, or the messages of a group, on the calling (stream's) thread.
 int collective(Communicator* c, const Op& op);
 int messages(Communicator* c, const std::vector<Op>& ops);
 
-// ---- simnccl_calls.cpp: checking calls, groups, putting work on streams ----
+// ---- calls.cpp: checking calls, groups, putting work on streams ----
 
 // SUCCESS if a call may be made on the communicator now.
 int ready(Communicator* c, const char* call);

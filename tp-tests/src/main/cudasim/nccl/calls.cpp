@@ -3,7 +3,7 @@
 #include <cstring>
 #include <set>
 
-#include "simnccl.h"
+#include "nccl/simnccl.h"
 
 namespace simnccl {
 
@@ -22,19 +22,13 @@ bool isLive(Communicator* c) {
     return live.count(c) > 0;
 }
 
-__attribute__((destructor)) void reportLeaks() {
-    for (Communicator* c : live) {
-        fprintf(stderr, "[cudasim] leak: NCCL communicator, rank %d of %d on device %d, neither destroyed nor aborted\n",
-                c->rank, c->ranks, c->device);
-    }
-}
-
 }  // namespace
 
 Communicator::Communicator(int rank, int ranks, int device, bool blocking, std::string name)
     : rank(rank), ranks(ranks), device(device), blocking(blocking), name(std::move(name)) {
     std::lock_guard<std::mutex> lock(liveMutex);
     live.insert(this);
+    cusimCount("NCCL communicators", device, 1);
 }
 
 Communicator::~Communicator() {
@@ -42,6 +36,7 @@ Communicator::~Communicator() {
     detach(this);
     std::lock_guard<std::mutex> lock(liveMutex);
     live.erase(this);
+    cusimCount("NCCL communicators", device, -1);
 }
 
 void Communicator::drain() {

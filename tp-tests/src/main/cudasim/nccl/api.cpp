@@ -6,8 +6,8 @@
 // hang until they abort; sends wait for their receives; calls on one communicator run one after the other in the order in
 // which they were issued, whatever the streams; calls of non-blocking communicators are on their streams only once
 // ncclCommGetAsyncError has said so; two ranks on one device are refused; sizes of zero do nothing.
-// Beyond NCCL it refuses memory that is not one allocation of the communicator's device, and reports communicators that
-// were neither destroyed nor aborted as `[cudasim] leak: ...` when the process ends.
+// Beyond NCCL it refuses memory that is not one allocation of the communicator's device, and counts communicators among what
+// the simulator reports as leaked when the process ends.
 // CUSIM_NCCL_REPORT=1: mismatches, and peers that have died or aborted, become asynchronous errors.
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "simnccl.h"
+#include "nccl/simnccl.h"
 
 #define API extern "C" __attribute__((visibility("default")))
 

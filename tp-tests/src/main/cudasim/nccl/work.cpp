@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "simnccl.h"
+#include "nccl/simnccl.h"
 
 namespace simnccl {
 

@@ -26,6 +26,7 @@ bool isLive(Communicator* c) {
 
 Communicator::Communicator(int rank, int ranks, int device, bool blocking, std::string name)
     : rank(rank), ranks(ranks), device(device), blocking(blocking), name(std::move(name)) {
+    cuDevicePrimaryCtxRetain(&context, device);
     std::lock_guard<std::mutex> lock(liveMutex);
     live.insert(this);
     cusimCount("NCCL communicators", device, 1);
@@ -34,6 +35,7 @@ Communicator::Communicator(int rank, int ranks, int device, bool blocking, std::
 Communicator::~Communicator() {
     if (background.joinable()) background.join();
     detach(this);
+    cuDevicePrimaryCtxRelease_v2(device);
     std::lock_guard<std::mutex> lock(liveMutex);
     live.erase(this);
     cusimCount("NCCL communicators", device, -1);
@@ -114,8 +116,11 @@ int enqueue(Communicator* c, const std::vector<Op>& ops) {
     CUstream stream = ops[0].stream;
     CUcontext before = nullptr, own = nullptr;
     cuCtxGetCurrent(&before);
-    if (cuStreamGetCtx(stream, &own)) return fail(CUDA_ERROR, "%s: no such stream", kindName(ops[0].kind));
-    cuCtxSetCurrent(own);  // as NCCL, which changes to its device and back
+    cuCtxSetCurrent(c->context);  // as NCCL, which changes to its device and back, from whatever thread
+    if (cuStreamGetCtx(stream, &own) || own != c->context) {
+        cuCtxSetCurrent(before);
+        return fail(CUDA_ERROR, "%s: not a stream of device %d", kindName(ops[0].kind), c->device);
+    }
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     cuStreamIsCapturing(stream, &status);
     auto* work = new Work{c, ops, 0, status == CU_STREAM_CAPTURE_STATUS_ACTIVE};

@@ -85,6 +85,7 @@ struct Segment {
 struct Communicator {
     int rank, ranks, device;
     bool blocking;
+    CUcontext context = nullptr;  // the device's primary one
     std::string name;  // of the segment
     Segment* segment = nullptr;
     size_t bytes = 0;

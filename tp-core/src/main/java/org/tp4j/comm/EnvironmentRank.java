@@ -7,6 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,6 +23,7 @@ final class EnvironmentRank {
     private static final Logger LOG = LoggerFactory.getLogger(EnvironmentRank.class);
     private static final long CONNECT_MS = 60_000;
     private static final long LONGEST_BEAT_MS = 1_000;
+    private static final long POLL_MS = 20;
     private static final String DEVICE = "device/";
     private static final String LEFT = "left/";
 
@@ -30,6 +33,7 @@ final class EnvironmentRank {
     private final @Nullable ControlServer server;
     private final ControlClient client;
     private final Heartbeat heartbeat;
+    private final long beatMs;
     private final AtomicBoolean over = new AtomicBoolean();
     private final Thread hook = new Thread(this::endedFromOutside, "tp4j-env-end");
     private @Nullable GroupSession session;
@@ -114,18 +118,30 @@ final class EnvironmentRank {
         client.set(DEVICE + launched.rank(), text.getBytes(StandardCharsets.UTF_8));
         List<String> all = new ArrayList<>();
         for (int rank = 0; rank < launched.size(); rank++) {
-            byte[] note;
-            try {
-                note = client.await(DEVICE + rank, options.communication().timeoutMs());
-            } catch (CommunicationException e) {
-                throw new CommunicationException(
-                        "rank " + rank + " of " + launched.size() + " does not come: " + e.getMessage()
-                                + "; HINT: see that all ranks were started, and what the others say",
-                        e);
-            }
+            byte[] note = await(DEVICE + rank, rank);
             all.add(new String(note, StandardCharsets.UTF_8));
         }
         return all;
+    }
+
+    private byte[] await(String key, int rank) {
+        long deadline = System.nanoTime()
+                + TimeUnit.MILLISECONDS.toNanos(options.communication().timeoutMs());
+        while (true) {
+            Optional<byte[]> note = client.get(key);
+            if (note.isPresent()) {
+                return note.get();
+            }
+            heartbeat.failure().ifPresent(said -> {
+                throw new CommunicationException(said + "; rank " + launched.rank() + " needs it");
+            });
+            if (System.nanoTime() > deadline) {
+                throw new CommunicationException("rank " + rank + " of " + launched.size() + " has not come within "
+                        + options.communication().timeoutMs()
+                        + " ms; HINT: see that all ranks were started, and what the others say");
+            }
+            pause(POLL_MS);
+        }
     }
 
     private void checkOwnDevices(List<String> devices) {
@@ -155,7 +171,7 @@ final class EnvironmentRank {
         client.set(LEFT + launched.rank(), new byte[0]);
         if (server != null) {
             for (int rank = 0; rank < launched.size(); rank++) {
-                client.await(LEFT + rank, options.communication().timeoutMs());
+                await(LEFT + rank, rank);
             }
         }
         end();
@@ -173,7 +189,7 @@ final class EnvironmentRank {
             session.abort(new CommunicationException("rank " + launched.rank() + " has failed: " + reason, reason));
         }
         if (server != null) {
-            pause(4 * LONGEST_BEAT_MS); // so that the others hear of it
+            pause(3 * beatMs); // so that the others hear of it
         }
         end();
         return new CommunicationException(

@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
@@ -16,6 +18,7 @@ public final class MpiRun {
 
     private final List<String> jvmOptions = new ArrayList<>();
     private final List<String> arguments = new ArrayList<>();
+    private final Map<String, String> environment = new HashMap<>();
     private final int ranks;
     private final Class<?> main;
     private long limitSeconds = 180;
@@ -70,6 +73,12 @@ public final class MpiRun {
         return this;
     }
 
+    /** A variable of all ranks' environment. */
+    public MpiRun variable(String name, String value) {
+        environment.put(name, value);
+        return this;
+    }
+
     /** How long it may take; longer runs are ended. */
     public MpiRun limitSeconds(long seconds) {
         limitSeconds = seconds;
@@ -91,10 +100,10 @@ public final class MpiRun {
         command.addAll(arguments);
         Path log = Files.createTempFile("tp4j-mpirun", ".log");
         long start = System.nanoTime();
-        Process process = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(log.toFile())
-                .start();
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+        builder.environment().putAll(environment);
+        Process process = builder.start();
         int exitCode = -1;
         try {
             if (process.waitFor(limitSeconds, TimeUnit.SECONDS)) {

@@ -50,7 +50,7 @@ final class EnvironmentRank {
                 address.port(),
                 address.secret(),
                 Math.min(CONNECT_MS, options.communication().timeoutMs()));
-        long beatMs =
+        this.beatMs =
                 Math.max(50, Math.min(LONGEST_BEAT_MS, options.communication().timeoutMs() / 8));
         this.heartbeat = new Heartbeat(client, recorder, beatMs);
         Runtime.getRuntime().addShutdownHook(hook);

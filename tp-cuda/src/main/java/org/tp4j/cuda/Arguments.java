@@ -77,6 +77,11 @@ final class Arguments {
         return this;
     }
 
+    /** The fields written so far. */
+    ByteBuffer written() {
+        return buffer.duplicate().order(ByteOrder.nativeOrder()).limit(end);
+    }
+
     /** What the launch is given; what is behind the fields written is zeros. */
     Pointer pointer() {
         for (int at = end; at < dirty; at++) {

@@ -27,11 +27,6 @@ mkdir -p "$out/work" "$out/include"
 # Faults are left by jumping from one stack to another, which _FORTIFY_SOURCE takes for an attack.
 flags="-std=c++17 -O1 -fPIC -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter -U_FORTIFY_SOURCE ${CXXFLAGS:-}"
 
-# Whether a file is newer than all sources and this script.
-current() {
-    [ -f "$1" ] && [ -z "$(find "$sources" "$0" -type f -newer "$1" | head -n 1)" ]
-}
-
 # The JNI libraries of JCuda, only to read their imports.
 natives=$out/work/natives
 if [ ! -d "$natives" ] || [ "$jcuda" -nt "$natives" ] || [ "$jcublas" -nt "$natives" ]; then
@@ -57,7 +52,10 @@ library() {
     soname=$1 prefix=$2 status=$3 importer=$4 extra=$5 libraries=$6
     shift 6
     target=$out/$soname
-    if current "$target"; then
+    # Up to date when newer than its sources, every header and this script.
+    if [ -f "$target" ] && [ -z "$(find "$sources" "$0" -type f \
+        \( -newer "$target" -a \( -name '*.h' -o -name '*.sh' \) \) | head -n 1)" ] &&
+        [ -z "$(find "$@" -newer "$target" | head -n 1)" ]; then
         return
     fi
     work=$out/work/$soname.$$
@@ -94,7 +92,7 @@ library() {
     rm -rf "$work"
 }
 
-library libcuda.so.1 cu 801 JCudaDriver "-Wno-stringop-overflow" "" "$sources"/driver/*.cpp
+library libcuda.so.1 cu 801 JCudaDriver "-O2 -Wno-stringop-overflow" "" "$sources"/driver/*.cpp
 library libcublas.so.12 cublas 15 JCublas2 "-O3 -march=native" "$out/libcuda.so.1" "$sources"/cublas/*.cpp
 library libnvrtc.so.12 nvrtc 11 JNvrtc "" "" "$sources"/nvrtc/*.cpp
 library libnccl.so.2 nccl 5 "" "" "$out/libcuda.so.1 -Wl,-rpath,\$ORIGIN" "$sources"/nccl/*.cpp

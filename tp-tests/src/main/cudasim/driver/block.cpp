@@ -31,6 +31,7 @@ struct Meeting {
     unsigned turn = 0;
     unsigned mask = 0;
     unsigned arrived = 0;
+    unsigned ballot = 0;
     uint64_t value[WARP];
     int source[WARP];  // -1: a ballot
 };
@@ -156,7 +157,7 @@ CUresult BlockRunner::runBlock(const CusimIndex& block, uint64_t number) {
     for (size_t w = 0; w < warps_.size(); w++) {
         unsigned lanes = std::min<unsigned>(WARP, threads_ - w * WARP);
         warps_[w].alive = lanes == WARP ? ~0u : (1u << lanes) - 1;
-        for (Meeting& meeting : warps_[w].meetings) meeting.arrived = 0;
+        for (Meeting& meeting : warps_[w].meetings) meeting.arrived = meeting.ballot = 0;
     }
 
     // Threads start one after another on the same fiber until one has to wait; then the next fiber takes over.
@@ -217,7 +218,7 @@ bool BlockRunner::sweep() {
 void BlockRunner::resume(Fiber& fiber) {
     running_ = &fiber;
     cusim_switch(&scheduler_, fiber.sp);
-    if (pool_->overflowed(fiber)) fail("a thread used more than its stack of 128 KiB");
+    if (!fiber.live && pool_->overflowed(fiber)) fail("a thread used more than its stack of 128 KiB");
 }
 
 void BlockRunner::fiberMain() {
@@ -279,15 +280,12 @@ int BlockRunner::vote(int line, int predicate, int kind) {
 }
 
 void BlockRunner::complete(Warp& warp, Meeting& meeting) {
-    unsigned ballot = 0;
-    for (unsigned lane = 0; lane < WARP; lane++) {
-        if (meeting.arrived >> lane & 1 && meeting.source[lane] < 0 && meeting.value[lane]) ballot |= 1u << lane;
+    for (unsigned left = meeting.arrived; left; left &= left - 1) {
+        int lane = __builtin_ctz(left), source = meeting.source[lane];
+        warp.result[lane] = source < 0 ? meeting.ballot
+                : meeting.arrived >> source & 1 ? meeting.value[source] : ~uint64_t{0};
     }
-    for (unsigned lane = 0; lane < WARP; lane++) {
-        if (!(meeting.arrived >> lane & 1)) continue;
-        int source = meeting.source[lane];
-        warp.result[lane] = source < 0 ? ballot : meeting.arrived >> source & 1 ? meeting.value[source] : ~uint64_t{0};
-    }
+    meeting.ballot = 0;
     meeting.arrived = 0;
     ++meeting.turn;
 }
@@ -301,10 +299,11 @@ uint64_t BlockRunner::meet(unsigned mask, uint64_t value, int source) {
     }
     Meeting* meeting = nullptr;
     for (Meeting& other : warp.meetings) {
-        if (other.arrived && other.mask == mask) meeting = &other;
-    }
-    for (Meeting& other : warp.meetings) {
-        if (!meeting && !other.arrived) meeting = &other;
+        if (other.arrived && other.mask == mask) {
+            meeting = &other;
+            break;
+        }
+        if (!other.arrived && !meeting) meeting = &other;
     }
     if (!meeting) {
         fail("a warp uses more than four masks at once");
@@ -314,6 +313,7 @@ uint64_t BlockRunner::meet(unsigned mask, uint64_t value, int source) {
     unsigned turn = meeting->turn;
     meeting->mask = mask;
     meeting->arrived |= 1u << lane;
+    if (source < 0 && value) meeting->ballot |= 1u << lane;
     meeting->value[lane] = value;
     meeting->source[lane] = source;
     if (meeting->arrived == (mask & warp.alive)) complete(warp, *meeting);

@@ -13,16 +13,13 @@ struct KernelImage {
     size_t sharedBytes = 0;
 };
 
-// Finds the image in a loaded library; false when it has none.
-bool findImage(void* library, KernelImage* image);
-
 struct LaunchSize {
     CusimIndex grid, block;
     unsigned sharedBytes;
 };
 
-// Runs the kernel; CUDA_ERROR_LAUNCH_FAILED when its threads misuse a barrier, and the like. The module must not run on
-// another thread at the same time: its built-in variables are plain globals.
+// Runs the kernel; CUDA_ERROR_LAUNCH_FAILED when its threads misuse a barrier, and the like. No other thread may run a
+// kernel of this image meanwhile.
 CUresult runKernel(const KernelImage& image, const CusimKernel& kernel, const std::string& name, void** arguments,
         const LaunchSize& size);
 

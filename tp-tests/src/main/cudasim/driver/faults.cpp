@@ -43,6 +43,13 @@ bool guarded(const std::function<void()>& work) {
     return true;
 }
 
+void unguarded(const std::function<void()>& work) {
+    sigjmp_buf* outer = landing;
+    landing = nullptr;
+    work();
+    landing = outer;
+}
+
 void installFaultHandler() {
     struct sigaction action;
     memset(&action, 0, sizeof action);

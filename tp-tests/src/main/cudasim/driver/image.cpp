@@ -1,10 +1,23 @@
-#include <dlfcn.h>
-#include <link.h>
+// Loading compiled kernels.
+#include "driver/image.h"
 
-#include "driver/block.h"
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
+#include <fstream>
+#include <iterator>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "driver/launch.h"
 
 namespace cusim {
 
+namespace {
+
+// The exported image of a library; false when it has none.
 bool findImage(void* library, KernelImage* image) {
     image->exported = static_cast<const CusimImage*>(dlsym(library, "cusim_image"));
     if (!image->exported) return false;
@@ -31,6 +44,83 @@ bool findImage(void* library, KernelImage* image) {
             },
             image);
     return true;
+}
+
+}  // namespace
+
+CUresult readImage(const void* image, std::string* bytes) {
+    if (!memcmp(image, ELFMAG, SELFMAG)) {
+        auto* header = static_cast<const Elf64_Ehdr*>(image);
+        if (header->e_machine != EM_X86_64) {
+            return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU,
+                    "cuModuleLoadData: this cubin is for a real GPU (ELF machine %d); the simulated NVRTC makes those that "
+                    "run here", header->e_machine);
+        }
+        // The linker puts the table of sections last.
+        size_t count = header->e_shoff + static_cast<size_t>(header->e_shnum) * header->e_shentsize;
+        bytes->assign(static_cast<const char*>(image), count);
+        return CUDA_SUCCESS;
+    }
+    // The simulated NVRTC's PTX names the file that holds the library.
+    constexpr char PTX[] = "//CUSIM ";
+    const char* text = static_cast<const char*>(image);
+    if (strncmp(text, PTX, strlen(PTX))) {
+        return refuse(CUDA_ERROR_INVALID_PTX, "cuModuleLoadData: PTX of a real compiler does not run on simulated devices");
+    }
+    text += strlen(PTX);
+    std::ifstream file(std::string(text, strcspn(text, "\n")), std::ios::binary);
+    bytes->assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    return bytes->empty() ? CUDA_ERROR_INVALID_IMAGE : CUDA_SUCCESS;
+}
+
+Copy::~Copy() {
+    if (library) dlclose(library);
+    if (file >= 0) ::close(file);
+}
+
+const CusimKernel* Copy::kernel(const std::string& name) const {
+    return static_cast<const CusimKernel*>(dlsym(library, ("cusim_kernel_" + name).c_str()));
+}
+
+// The file stays open as long as the copy lives: dlopen goes by names, and a number used again would be a name used again.
+CUresult Module::loadCopy(std::shared_ptr<Copy>* made) {
+    auto copy = std::make_shared<Copy>();
+    copy->file = memfd_create("cusim-module", MFD_CLOEXEC);
+    if (copy->file < 0 || ::write(copy->file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    }
+    copy->library = dlopen(("/proc/self/fd/" + std::to_string(copy->file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!copy->library) return refuse(CUDA_ERROR_INVALID_IMAGE, "cuModuleLoadData: %s", dlerror());
+    if (!findImage(copy->library, &copy->image)) {
+        return refuse(CUDA_ERROR_INVALID_IMAGE, "cuModuleLoadData: a library without kernels");
+    }
+    *made = copy;
+    return CUDA_SUCCESS;
+}
+
+CUresult Module::load() {
+    REQUIRE(loadCopy(&first_));
+    idle_.push_back(first_);
+    return CUDA_SUCCESS;
+}
+
+std::shared_ptr<Copy> Module::take() {
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (!idle_.empty()) {
+            auto copy = idle_.back();
+            idle_.pop_back();
+            return copy;
+        }
+    }
+    std::shared_ptr<Copy> copy;
+    if (loadCopy(&copy) != CUDA_SUCCESS) abort();  // what could be loaded once can be loaded again
+    return copy;
+}
+
+void Module::giveBack(std::shared_ptr<Copy> copy) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    idle_.push_back(std::move(copy));
 }
 
 }  // namespace cusim

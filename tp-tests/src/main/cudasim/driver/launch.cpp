@@ -1,24 +1,13 @@
 // Modules, functions, kernel launches.
 #include <algorithm>
 #include <cstring>
-#include <dlfcn.h>
-#include <elf.h>
-#include <fstream>
-#include <iterator>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "driver/block.h"
 #include "driver/capture.h"
+#include "driver/image.h"
 #include "driver/launch.h"
 #include "driver/memory.h"
 
 namespace cusim {
-
-Module::~Module() {
-    if (library) dlclose(library);
-    if (file >= 0) ::close(file);
-}
 
 Handles<Module, CUmodule>& modules() {
     static auto* handles = new Handles<Module, CUmodule>(0x55);
@@ -38,41 +27,6 @@ constexpr unsigned MAX_BLOCK_Z = 64;
 // Above this a kernel must ask for more by cuFuncSetAttribute, up to MAX_SHARED.
 constexpr int DEFAULT_SHARED = 49152;
 constexpr int MAX_SHARED = 232448;
-
-// Loads the bytes of a host library as a library of its own, so that modules made of the same bytes share nothing. The file
-// stays open as long as the module lives: dlopen goes by names, and a number used again would be a name used again.
-CUresult loadLibrary(const void* bytes, size_t count, Module* module) {
-    module->file = memfd_create("cusim-module", MFD_CLOEXEC);
-    if (module->file < 0 || ::write(module->file, bytes, count) != static_cast<ssize_t>(count)) {
-        return CUDA_ERROR_OPERATING_SYSTEM;
-    }
-    module->library = dlopen(("/proc/self/fd/" + std::to_string(module->file)).c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!module->library) return refuse(CUDA_ERROR_INVALID_IMAGE, "cuModuleLoadData: %s", dlerror());
-    return CUDA_SUCCESS;
-}
-
-CUresult openImage(const void* image, Module* module) {
-    if (!memcmp(image, ELFMAG, SELFMAG)) {
-        auto* header = static_cast<const Elf64_Ehdr*>(image);
-        if (header->e_machine != EM_X86_64) {
-            return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU,
-                    "cuModuleLoadData: this cubin is for a real GPU (ELF machine %d); the simulated NVRTC makes those that "
-                    "run here", header->e_machine);
-        }
-        // The linker puts the table of sections last.
-        return loadLibrary(image, header->e_shoff + static_cast<size_t>(header->e_shnum) * header->e_shentsize, module);
-    }
-    // The simulated NVRTC's PTX names the file that holds the library.
-    constexpr char PTX[] = "//CUSIM ";
-    const char* text = static_cast<const char*>(image);
-    if (strncmp(text, PTX, strlen(PTX))) {
-        return refuse(CUDA_ERROR_INVALID_PTX, "cuModuleLoadData: PTX of a real compiler does not run on simulated devices");
-    }
-    text += strlen(PTX);
-    std::ifstream file(std::string(text, strcspn(text, "\n")), std::ios::binary);
-    std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    return loadLibrary(bytes.data(), bytes.size(), module);
-}
 
 // The value of each argument, as a launch copies them.
 using Arguments = std::vector<std::vector<unsigned char>>;
@@ -163,10 +117,11 @@ API CUresult cuModuleLoadData(CUmodule* handle, const void* image) {
     REQUIRE(ready());
     if (!handle || !image) return CUDA_ERROR_INVALID_VALUE;
     REQUIRE(Capture::forbidUnsafe("cuModuleLoadData"));
-    auto module = std::make_shared<Module>(*current());
-    REQUIRE(openImage(image, module.get()));
-    if (!findImage(module->library, &module->image)) return refuse(CUDA_ERROR_INVALID_IMAGE, "cuModuleLoadData: a library without kernels");
-    int architecture = module->image.exported->architecture;
+    std::string bytes;
+    REQUIRE(readImage(image, &bytes));
+    auto module = std::make_shared<Module>(*current(), bytes);
+    REQUIRE(module->load());
+    int architecture = module->any().image.exported->architecture;
     if (architecture / 10 != 9 || architecture > 90) {
         return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, "cuModuleLoadData: compiled for sm_%d, the simulated devices are sm_90",
                 architecture);
@@ -192,9 +147,9 @@ API CUresult cuModuleGetFunction(CUfunction* handle, CUmodule moduleHandle, cons
     REQUIRE(ready());
     auto module = modules().find(moduleHandle);
     if (!module) return CUDA_ERROR_INVALID_HANDLE;
-    auto* kernel = static_cast<const CusimKernel*>(dlsym(module->library, (std::string("cusim_kernel_") + name).c_str()));
+    const CusimKernel* kernel = module->any().kernel(name);
     if (!kernel) return CUDA_ERROR_NOT_FOUND;
-    std::lock_guard<std::mutex> lock(module->running);
+    std::lock_guard<std::mutex> lock(module->context.mutex);
     auto function = std::make_shared<Function>(Function{module, kernel, name, DEFAULT_SHARED});
     *handle = functions().add(function);
     module->handles.push_back(*handle);
@@ -239,7 +194,7 @@ API CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfu
             return CUDA_SUCCESS;
         case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
         case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-            *value = function->module->image.exported->architecture;
+            *value = function->module->any().image.exported->architecture;
             return CUDA_SUCCESS;
         default:
             *value = 0;  // registers, local memory: nothing here has them
@@ -276,9 +231,10 @@ API CUresult cuLaunchKernel(CUfunction handle, unsigned gridX, unsigned gridY, u
                                 std::vector<void*> pointers;
                                 for (auto& value : *arguments) pointers.push_back(value.data());
                                 Module& module = *function->module;
-                                std::lock_guard<std::mutex> lock(module.running);
-                                CUresult status = runKernel(
-                                        module.image, *function->kernel, function->name, pointers.data(), size);
+                                auto copy = module.take();
+                                CUresult status = runKernel(copy->image, *copy->kernel(function->name), function->name,
+                                        pointers.data(), size);
+                                module.giveBack(copy);
                                 if (status != CUDA_SUCCESS) module.context.fault(status);
                             }});
 }

@@ -30,12 +30,12 @@ Counts count() {
     Counts counts;
     for (auto& context : machine()) {
         auto& own = counts[context->device];
-        for (const char* kind : {"device memory", "pinned memory", "streams", "events", "modules", "graphs", "graph execs"}) {
+        for (const char* kind : {"allocations of device memory", "allocations of pinned memory", "streams", "events", "modules", "graphs", "graph execs"}) {
             own[kind];
         }
     }
     for (auto& allocation : Memory::instance().all()) {
-        Count& kind = counts[allocation.device][allocation.kind == Allocation::DEVICE ? "device memory" : "pinned memory"];
+        Count& kind = counts[allocation.device][allocation.kind == Allocation::DEVICE ? "allocations of device memory" : "allocations of pinned memory"];
         kind.objects++;
         kind.bytes += allocation.bytes;
     }

@@ -254,7 +254,7 @@ API CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
     return enqueue(stream, {"host", "cuLaunchHostFunc", [=] {
                                 InsideHostFunction inside;
-                                function(data);
+                                unguarded([=] { function(data); });
                             }});
 }
 

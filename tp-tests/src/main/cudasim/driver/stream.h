@@ -86,6 +86,8 @@ void drainDevice(Context& context);
 // Runs work with faults caught: a bad address ends the context with CUDA_ERROR_ILLEGAL_ADDRESS instead of the process.
 // Returns false when it faulted.
 bool guarded(const std::function<void()>& work);
+// Runs a host function: its faults are the program's own, in a JVM null pointer checks.
+void unguarded(const std::function<void()>& work);
 void installFaultHandler();
 
 }  // namespace cusim

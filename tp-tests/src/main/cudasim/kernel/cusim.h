@@ -10,7 +10,7 @@
 //    __any_sync, __all_sync; atomics on 32 and 64 bits; __ldg, __threadfence, __trap.
 //  - vector types, min and max, the math and conversion functions of cusim_math.h.
 //  - CUSIM is defined here and never on a GPU; __CUDA_ARCH__ is defined in both.
-// What it cannot: inline PTX, textures, cooperative groups, half types, threads of several blocks waiting for each other.
+// What it cannot: variables in global memory (each stream may see its own), inline PTX, textures, cooperative groups, half types, threads of several blocks waiting for each other.
 //
 // The threads of a block run one after another, each up to its next barrier, in the order that CUSIM_ORDER names.
 #pragma once

@@ -30,7 +30,14 @@ class RealLibrariesTest {
     private static final int ELF_MACHINE = 18;
     private static final int CUDA_MACHINE = 190;
     /** The sources that integers and truth values go through too. */
-    private static final Set<String> OF_ALL_TYPES = Set.of("cast.cu", "copy.cu", "elementwise.cu", "reduce.cu");
+    private static final Set<String> OF_ALL_TYPES =
+            Set.of("cast.cu", "copy.cu", "elementwise.cu", "embedding.cu", "reduce.cu");
+    /** The sources that integers alone go through. */
+    private static final Set<String> OF_INTEGERS = Set.of("ids.cu");
+
+    private static boolean isFor(String name, DType type) {
+        return OF_INTEGERS.contains(name) ? type.isInteger() : type.isFloating() || OF_ALL_TYPES.contains(name);
+    }
 
     private static @Nullable String missing;
 
@@ -64,7 +71,7 @@ class RealLibrariesTest {
                     .toList();
             return names.stream()
                     .flatMap(name -> Stream.of(DType.values())
-                            .filter(type -> type.isFloating() || OF_ALL_TYPES.contains(name))
+                            .filter(type -> isFor(name, type))
                             .map(type -> Arguments.of(name, type)));
         }
     }

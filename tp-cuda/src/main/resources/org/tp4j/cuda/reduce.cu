@@ -256,7 +256,7 @@ __device__ __forceinline__ void columns(const ReduceColumnsArgs& a, State (*part
     if (here && y == 0) {
 #pragma unroll
         for (int e = 0; e < M; e++) {
-            put(a.out, a.as, (blockIdx.y * a.outer + outer) * a.inner + inner + e, states[e]);
+            put(a.out, a.as, (int64)blockIdx.y * a.outer * a.inner + column * M + e, states[e]);
         }
     }
 }

@@ -11,6 +11,8 @@ typedef Row<SCALAR> Elements;
 // Packs that a thread keeps of a row, or loads before it uses the first.
 constexpr int KEPT = 4;
 constexpr int N = Elements::N;
+// Blocks on a multiprocessor: doubles get the registers they need, for the others the compiler weighs.
+constexpr int MIN_BLOCKS = sizeof(C) == 8 ? 1 : 0;
 
 __device__ __forceinline__ SCALAR lowest() {
     return store<SCALAR>((C)-infinity());
@@ -137,7 +139,7 @@ template <bool LOG> __device__ __forceinline__ void softmaxKept(const SoftmaxArg
 }
 
 // Rows of at most KEPT packs a thread, the partial ones counted.
-extern "C" __global__ void __launch_bounds__(MOST_THREADS) softmax(SoftmaxArgs a) {
+extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) softmax(SoftmaxArgs a) {
     if (a.logarithm) {
         softmaxKept<true>(a);
     } else {
@@ -158,7 +160,7 @@ template <bool LOG> __device__ __forceinline__ void softmaxTwice(const SoftmaxAr
 }
 
 // Rows of any length, read twice.
-extern "C" __global__ void __launch_bounds__(MOST_THREADS) softmaxLong(SoftmaxArgs a) {
+extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) softmaxLong(SoftmaxArgs a) {
     if (a.logarithm) {
         softmaxTwice<true>(a);
     } else {
@@ -232,7 +234,7 @@ template <bool LOG, bool LONG> __device__ __forceinline__ void softmaxGradOf(con
     }
 }
 
-extern "C" __global__ void __launch_bounds__(MOST_THREADS) softmaxGrad(SoftmaxGradArgs a) {
+extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) softmaxGrad(SoftmaxGradArgs a) {
     if (a.logarithm) {
         softmaxGradOf<true, false>(a);
     } else {
@@ -240,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS) softmaxGrad(SoftmaxGr
     }
 }
 
-extern "C" __global__ void __launch_bounds__(MOST_THREADS) softmaxGradLong(SoftmaxGradArgs a) {
+extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) softmaxGradLong(SoftmaxGradArgs a) {
     if (a.logarithm) {
         softmaxGradOf<true, true>(a);
     } else {
@@ -262,7 +264,7 @@ struct CrossEntropyArgs {
 };
 
 // loss = lse - (1 - s) z_label - s mean(z), in one pass over the logits.
-extern "C" __global__ void __launch_bounds__(MOST_THREADS) crossEntropy(CrossEntropyArgs a) {
+extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) crossEntropy(CrossEntropyArgs a) {
     Group group(a.group);
     bool here = group.row < a.rows;
     Elements z(a.logits + group.row * a.n, here ? a.n : 0);
@@ -299,7 +301,7 @@ struct CrossEntropyGradArgs {
 };
 
 // dLogits = (softmax - (1 - s) 1[label] - s/n) dLoss; the blocks of a column of the grid share a row.
-extern "C" __global__ void __launch_bounds__(MOST_THREADS) crossEntropyGrad(CrossEntropyGradArgs a) {
+extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) crossEntropyGrad(CrossEntropyGradArgs a) {
     Group group(a.group);
     if (group.row >= a.rows) {
         return;

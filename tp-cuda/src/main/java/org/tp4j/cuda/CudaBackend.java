@@ -51,6 +51,7 @@ public final class CudaBackend implements Backend {
     private final CudaReduction reduction;
     private final CudaNorm norm;
     private final CudaLoss loss;
+    private final List<GraphStep> captured = new CopyOnWriteArrayList<>();
     private volatile @Nullable RuntimeException failure;
 
     private CudaBackend(int index) {
@@ -221,7 +222,7 @@ public final class CudaBackend implements Backend {
     public void copyOut(NdArray from, ByteBuffer to) {
         checkUsable();
         staging.copyOut(pointerTo(from), to, from.elements() * from.dtype().bytes());
-        checkUsable();
+        checkWaited();
     }
 
     @Override
@@ -235,12 +236,25 @@ public final class CudaBackend implements Backend {
     public void synchronize() {
         checkUsable();
         compute.synchronize();
-        checkUsable();
+        checkWaited();
     }
 
     @Override
     public CapturedStep capture(Runnable step) {
         return new GraphStep(this, step);
+    }
+
+    /** After the host has waited for the device. */
+    private void checkWaited() {
+        checkUsable();
+        for (GraphStep step : captured) {
+            step.verify();
+        }
+    }
+
+    /** The captured steps that have not been closed. */
+    List<GraphStep> captured() {
+        return captured;
     }
 
     MemoryPool pool() {

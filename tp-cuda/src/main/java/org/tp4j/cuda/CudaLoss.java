@@ -3,6 +3,7 @@ package org.tp4j.cuda;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.LossKernels;
 import org.tp4j.tensor.NdArray;
 
@@ -135,6 +136,16 @@ final class CudaLoss implements LossKernels {
                                     .int64(low)
                                     .int64(high)
                                     .int64(except));
+            IdChecks captured = IdChecks.current();
+            if (captured != null) {
+                String module = ExecutionContext.current().modulePath();
+                captured.add(
+                        found.memory(),
+                        blocks,
+                        "ids " + ids.shape() + (module.isEmpty() ? "" : " in " + module) + " that is outside " + low
+                                + " to " + (high - 1));
+                return -1;
+            }
             ByteBuffer each = ByteBuffer.allocate(bytes).order(ByteOrder.nativeOrder());
             staging.copyOut(found.memory(), each, bytes);
             long first = Long.MAX_VALUE;

@@ -26,6 +26,7 @@ final class GraphStep implements CapturedStep {
     private StepRecording recording = new StepRecording();
     private int runs;
     private @Nullable StepSlots slots;
+    private @Nullable IdChecks idChecks;
     private @Nullable CUgraphExec graph;
     private boolean closed;
 
@@ -33,6 +34,15 @@ final class GraphStep implements CapturedStep {
         this.backend = backend;
         this.step = step;
         this.compute = backend.computeStream();
+        backend.captured().add(this);
+    }
+
+    /** Throws if a run that the host has waited for was given ids that are not allowed. */
+    void verify() {
+        IdChecks checks = idChecks;
+        if (checks != null) {
+            checks.verify();
+        }
     }
 
     @Override
@@ -44,6 +54,7 @@ final class GraphStep implements CapturedStep {
         backend.makeCurrent();
         CUgraphExec ready = graph;
         if (ready != null) {
+            verify();
             recording.replay();
             launch(ready);
         } else if (runs == 0) {
@@ -80,6 +91,7 @@ final class GraphStep implements CapturedStep {
     private CUgraphExec capture() {
         recording = new StepRecording();
         slots = new StepSlots(backend);
+        idChecks = new IdChecks(compute);
         backend.streams().forEach(CudaStream::synchronize);
         CUgraph captured = new CUgraph();
         // Relaxed: NCCL may allocate while it is captured. What of ours must not happen then is refused by ourselves.
@@ -89,6 +101,7 @@ final class GraphStep implements CapturedStep {
         int number = CAPTURES.incrementAndGet();
         backend.streams().forEach(stream -> stream.setCapture(number));
         StepSlots.setCurrent(slots);
+        IdChecks.setCurrent(idChecks);
         ExecutionContext.current().setRecording(recording);
         boolean finished = false;
         try {
@@ -98,6 +111,7 @@ final class GraphStep implements CapturedStep {
         } finally {
             ExecutionContext.current().setRecording(null);
             StepSlots.setCurrent(null);
+            IdChecks.setCurrent(null);
             backend.streams().forEach(stream -> stream.setCapture(0));
             int result = JCudaDriver.cuStreamEndCapture(compute.stream(), captured);
             if (finished) {
@@ -105,6 +119,8 @@ final class GraphStep implements CapturedStep {
             } else { // the step's own exception is the one to see
                 slots.release();
                 slots = null;
+                idChecks.release();
+                idChecks = null;
             }
         }
         CUgraphExec instance = new CUgraphExec();
@@ -141,6 +157,10 @@ final class GraphStep implements CapturedStep {
             if (slots != null) {
                 slots.release();
             }
+            if (idChecks != null) {
+                idChecks.release();
+            }
+            backend.captured().remove(this);
             backend.pool().dissolve(shelf);
         }
     }

@@ -136,6 +136,30 @@ class CudaGraphTest {
     }
 
     @Test
+    void shouldNameABadLabelOfAReplayedStep() {
+        CudaBackend cuda = OnCuda.device();
+        Training training = new Training(cuda, null);
+        try (CapturedStep step = cuda.capture(training::step)) {
+            for (int i = 0; i < 4; i++) {
+                step.run();
+            }
+            training.labels
+                    .local()
+                    .assign(Tensors.of(cuda, new long[] {0, 1, 2, CLASSES, 0, 0}, ROWS)
+                            .local());
+            step.run();
+            assertThatThrownBy(() -> OnCuda.values(training.loss))
+                    .hasMessageContaining("position 3 of ids [6]")
+                    .hasMessageContaining("outside 0 to 4");
+            training.labels
+                    .local()
+                    .assign(Tensors.of(cuda, new long[ROWS], ROWS).local());
+            step.run();
+            OnCuda.values(training.loss);
+        }
+    }
+
+    @Test
     void shouldRefuseAStepThatReadsAValue() {
         CudaBackend cuda = OnCuda.device();
         Tensor x = Tensors.ones(cuda, DType.FLOAT32, Shape.of(3));

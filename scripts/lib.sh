@@ -162,7 +162,7 @@ tp_simulate() {
         JAVA_HOME=$TP_JAVA_DIR "$TP_ROOT/scripts/build-simulator.sh" "$TP_ROOT/tp-tests" $jars
     ) 9>"$TP_STAMPS/simulator.lock"
     [ -f "$TP_ROOT/tp-tests/target/cudasim/libcuda.so.1" ] || tp_fail "--simulate: the simulated CUDA libraries could not be built (above)" "they need Linux on x86_64 and g++"
-    TP4J_JAVA_OPTS="-Dtp4j.cuda.simulator=$TP_ROOT/tp-tests/target/cudasim ${TP4J_JAVA_OPTS:-}"
+    TP4J_JAVA_OPTS="-Dtp4j.cuda.simulator=$TP_ROOT/tp-tests/target/cudasim -Dtp4j.cuda.kernelCache=$TP_ROOT/tp-tests/target/cudasim/kernels ${TP4J_JAVA_OPTS:-}"
 }
 
 # tp_option NAME DEFAULT ARGS...: prints the value of --NAME VALUE or --NAME=VALUE (the last one given).

@@ -83,7 +83,11 @@ class RealLibrariesTest {
         Path folder = Path.of(Kernels.class.getResource("tp4j.cuh").toURI()).getParent();
         for (int capability : new int[] {80, 90}) {
             byte[] image = new KernelCompiler(capability)
-                    .compile(name, Files.readString(folder.resolve(name)), Kernels.headers(), Kernels.defines(type));
+                    .compile(
+                            name,
+                            Files.readString(folder.resolve(name)),
+                            KernelSources.headers(),
+                            KernelSources.defines(type));
             assertThat(image[ELF_MACHINE] & 0xFF).isEqualTo(CUDA_MACHINE);
         }
     }

@@ -15,12 +15,7 @@ constexpr unsigned CONFIG_MAGIC = 0xcafebeef;
 constexpr int UNSET = -2147483648;
 
 std::mutex liveMutex;
-std::set<Communicator*> live;
-
-bool isLive(Communicator* c) {
-    std::lock_guard<std::mutex> lock(liveMutex);
-    return live.count(c) > 0;
-}
+std::set<Communicator*> live;  // for graphs, which may be run when their communicator has ended
 
 }  // namespace
 
@@ -36,8 +31,10 @@ Communicator::~Communicator() {
     if (background.joinable()) background.join();
     detach(this);
     cuDevicePrimaryCtxRelease_v2(device);
-    std::lock_guard<std::mutex> lock(liveMutex);
-    live.erase(this);
+    {
+        std::lock_guard<std::mutex> lock(liveMutex);
+        live.erase(this);
+    }
     cusimCount("NCCL communicators", device, -1);
 }
 
@@ -85,15 +82,20 @@ struct Work {
     bool captured;
 
     void run() {
-        if (captured && !isLive(c)) {
-            fail(INVALID_USAGE, "a graph is run whose communicator has ended");
-            return;
-        }
-        if (!captured) {
+        std::unique_lock<std::mutex> one;
+        if (captured) {
+            std::lock_guard<std::mutex> lock(liveMutex);
+            if (!live.count(c)) {
+                fail(INVALID_USAGE, "a graph is run whose communicator has ended");
+                return;
+            }
+            one = std::unique_lock<std::mutex>(c->running);
+        } else {
             std::unique_lock<std::mutex> lock(c->mutex);
             c->changed.wait(lock, [&] { return c->completed == ticket; });
+            lock.unlock();
+            one = std::unique_lock<std::mutex>(c->running);
         }
-        std::lock_guard<std::mutex> one(c->running);
         int state = c->state;
         if ((state == SUCCESS || state == IN_PROGRESS) && !c->aborting) {
             int error = ops[0].kind >= SEND ? messages(c, ops) : collective(c, ops[0]);
@@ -360,6 +362,11 @@ int runCalls(std::vector<Call>& calls) {
 
 void end(Communicator* c) {
     c->drain();
+    {
+        std::lock_guard<std::mutex> lock(liveMutex);
+        live.erase(c);
+    }
+    { std::lock_guard<std::mutex> last(c->running); }  // whoever is in it is out of it then
     delete c;
 }
 

@@ -1,7 +1,9 @@
 package org.tp4j.comm;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 
@@ -41,6 +43,15 @@ public final class GroupEngines {
         throw new CommunicationException("no engine '" + wanted + "' for device type '" + deviceType
                 + "' on the class path, which has " + names + "; HINT: -D" + CommunicationOptions.ENGINE
                 + "=auto, or host for the host's memory; nccl is in org.tp4j:tp-nccl");
+    }
+
+    /** Each engine on the class path and why it cannot be used here, or an empty string if it can. */
+    public static Map<String, String> availability() {
+        Map<String, String> result = new LinkedHashMap<>();
+        for (GroupEngine engine : ServiceLoader.load(GroupEngine.class)) {
+            result.put(engine.name(), engine.unavailable().orElse(""));
+        }
+        return result;
     }
 
     private static Optional<GroupEngine> usable(GroupEngine engine, int ranks, boolean ownDevices, boolean auto) {

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Backend;
@@ -53,6 +54,7 @@ public final class CudaBackend implements Backend {
     private final CudaLoss loss;
     private final List<GraphStep> captured = new CopyOnWriteArrayList<>();
     private volatile @Nullable RuntimeException failure;
+    private volatile @Nullable Consumer<CudaEvent> stepWatcher;
 
     private CudaBackend(int index) {
         this.device = new CudaDevice(index);
@@ -138,6 +140,22 @@ public final class CudaBackend implements Backend {
     public void release(CudaStream stream) {
         if (stream != compute && stream != communication && streams.remove(stream)) {
             stream.release();
+        }
+    }
+
+    /**
+     * Tells {@code watcher} of each run of a captured step, with an event that is the watcher's to close and is done when the
+     * step is; null ends it.
+     */
+    public void watchCapturedSteps(@Nullable Consumer<CudaEvent> watcher) {
+        stepWatcher = watcher;
+    }
+
+    /** A captured step has been asked of the compute stream. */
+    void stepLaunched() {
+        Consumer<CudaEvent> watcher = stepWatcher;
+        if (watcher != null) {
+            watcher.accept(compute.record());
         }
     }
 

@@ -76,6 +76,7 @@ final class GraphStep implements CapturedStep {
         }
         Cuda.check(JCudaDriver.cuGraphLaunch(ready, compute.stream()), "cuGraphLaunch");
         compute.note(StreamTrace.Kind.GRAPH, "captured step");
+        backend.stepLaunched();
     }
 
     private void withOwnMemory(Runnable body) {

@@ -33,10 +33,19 @@ final class NcclLane {
         session.checkUsable();
         NcclWork work = new NcclWork(
                 session, record, peers, session.backend().computeStream().record());
-        if (!work.isCaptured()) {
+        if (work.isCaptured()) {
+            session.noteCaptured();
+        } else {
             underWay.add(work);
         }
         return work;
+    }
+
+    /** Watches something that others have put on the stream, until {@code end}. */
+    void watch(CallRecord record, List<Integer> peers, CudaEvent end) {
+        NcclWork work = new NcclWork(session, record, peers, null);
+        work.issued(end);
+        underWay.add(work);
     }
 
     /**

@@ -70,6 +70,11 @@ final class NcclLink {
         session.freeLane(lane);
     }
 
+    /** Whether the two ends have found each other. */
+    synchronized boolean isConnected() {
+        return communicator != null;
+    }
+
     /** Sends or receives an array. */
     synchronized NcclWork post(CallRecord record, NdArray array) {
         NcclWork work = lane.begin(record, worldRanks);

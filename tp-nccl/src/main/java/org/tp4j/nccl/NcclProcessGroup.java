@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CallRecord;
+import org.tp4j.comm.Collective;
 import org.tp4j.comm.CollectiveCall;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.EngineGroup;
@@ -17,6 +18,7 @@ import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.Work;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.NdArray;
 
 /**
@@ -24,7 +26,7 @@ import org.tp4j.tensor.NdArray;
  *
  * <p>Calls are asked of the communication stream, behind what the compute stream has been asked for so far, and return at
  * once. To await one makes the compute stream wait for it; the host goes on, and waits when it reads a value. Calls can be
- * part of a captured step, messages between two ranks cannot. Ranks that are in several groups together make their calls on
+ * part of a captured step, except for those that wait: barrier and split. Ranks that are in several groups together make their calls on
  * all of these in the same order, since one stream carries them all.
  *
  * <p>Sums of 16-bit floats are rounded wherever NCCL passes them on, and an average of floats is the sum of each value times
@@ -241,13 +243,12 @@ final class NcclProcessGroup extends EngineGroup {
         if (array.elements() == 0) {
             return nothing(record);
         }
-        if (session.backend().computeStream().isCapturing()) {
-            throw new CommunicationException(record + " cannot be part of a captured step"
-                    + "; HINT: collectives can: broadcast, or allToAll with empty runs, do the same");
+        NcclLink link = (send ? sends : receives).computeIfAbsent(peer, other -> link(other, send));
+        if (session.backend().computeStream().isCapturing() && !link.isConnected()) {
+            throw new CommunicationException(record + " is captured before any message has gone this way"
+                    + "; HINT: run the step once as it is before it is captured");
         }
-        return (send ? sends : receives)
-                .computeIfAbsent(peer, other -> link(other, send))
-                .post(record, array);
+        return link.post(record, array);
     }
 
     private NcclLink link(int peer, boolean send) {
@@ -276,6 +277,19 @@ final class NcclProcessGroup extends EngineGroup {
                 () -> JNccl.ncclAllReduce(at, at, 1, NcclDataType.ncclInt32, NcclRedOp.ncclMax, comm(), stream()));
         session.waitFor(work);
         return work;
+    }
+
+    /**
+     * The record of a run of a captured step, in which the ranks of this group meet: it has no calls of its own any more.
+     */
+    CallRecord stepRecord() {
+        ExecutionContext context = ExecutionContext.current();
+        String path = context.setModulePath("a captured step");
+        try {
+            return internalCall(Collective.BARRIER);
+        } finally {
+            context.setModulePath(path);
+        }
     }
 
     /** A wish of a rank in a split. */

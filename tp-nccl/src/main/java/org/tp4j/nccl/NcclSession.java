@@ -16,6 +16,7 @@ import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.GroupMember;
 import org.tp4j.comm.GroupSession;
 import org.tp4j.cuda.CudaBackend;
+import org.tp4j.cuda.CudaEvent;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Scope;
@@ -40,10 +41,12 @@ final class NcclSession implements GroupSession {
     private final List<Communicator> communicators = new CopyOnWriteArrayList<>();
     private final List<NcclLane> lanes = new CopyOnWriteArrayList<>();
     private final NcclLane collectives;
+    private final NcclLane steps; // captured ones that run again
     private final NcclProcessGroup world;
     private final NcclWatchdog watchdog;
     private volatile @Nullable CommunicationException failure;
     private volatile boolean ended;
+    private volatile boolean captures;
 
     NcclSession(GroupMember member) {
         this.member = member;
@@ -54,7 +57,9 @@ final class NcclSession implements GroupSession {
         this.backend = cuda;
         backend.recover();
         this.collectives = new NcclLane(this, backend.communicationStream());
+        this.steps = new NcclLane(this, backend.computeStream());
         lanes.add(collectives);
+        lanes.add(steps);
         List<Integer> ranks = new ArrayList<>();
         for (int rank = 0; rank < member.size(); rank++) {
             ranks.add(rank);
@@ -64,6 +69,7 @@ final class NcclSession implements GroupSession {
         this.world = new NcclProcessGroup(this, joined, "world", "world", member.rank(), ranks);
         this.watchdog = new NcclWatchdog(this);
         watchdog.start();
+        backend.watchCapturedSteps(this::stepLaunched);
         LOG.debug("rank {} of {} over {}", member.rank(), member.size(), Nccl.description());
     }
 
@@ -83,6 +89,19 @@ final class NcclSession implements GroupSession {
     /** The stream of collectives. */
     NcclLane collectives() {
         return collectives;
+    }
+
+    /** A call has become part of a captured step. */
+    void noteCaptured() {
+        captures = true;
+    }
+
+    private void stepLaunched(CudaEvent end) {
+        if (captures && !isOver()) {
+            steps.watch(world.stepRecord(), world.worldRanks(), end);
+        } else {
+            end.close();
+        }
     }
 
     /** A stream beside it, which the session frees. */
@@ -240,6 +259,7 @@ final class NcclSession implements GroupSession {
         backend.computeStream().synchronize(); // what it has been asked for may contain collectives
         lanes.forEach(this::drain);
         watchdog.end();
+        backend.watchCapturedSteps(null);
         communicators.forEach(Communicator::leave);
         for (NcclLane lane : lanes) {
             freeLane(lane);

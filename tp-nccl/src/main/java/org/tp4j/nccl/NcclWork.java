@@ -33,9 +33,9 @@ final class NcclWork implements Work {
      * A call.
      *
      * @param peers world ranks that take part
-     * @param ready marks what the call has to come after, on the compute stream
+     * @param ready marks what the call has to come after, on the compute stream; null if it is on that itself
      */
-    NcclWork(NcclSession session, CallRecord record, List<Integer> peers, CudaEvent ready) {
+    NcclWork(NcclSession session, CallRecord record, List<Integer> peers, @Nullable CudaEvent ready) {
         this.peers = peers;
         this.session = session;
         this.record = record;

@@ -1,0 +1,163 @@
+package org.tp4j.tests.nccl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.tp4j.comm.CommunicationException;
+import org.tp4j.comm.ReduceOp;
+import org.tp4j.comm.Work;
+import org.tp4j.comm.World;
+import org.tp4j.cpu.comm.ThreadRanks;
+import org.tp4j.cuda.CudaBackend;
+import org.tp4j.tensor.CapturedStep;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.Shape;
+
+/** Ranks as threads over NCCL: what ends them, that a device can be used again afterwards, and that calls do not wait. */
+@Timeout(60)
+class NcclThreadsTest {
+    @BeforeAll
+    static void needsSimulator() {
+        Simulator.assumeBuilt();
+    }
+
+    private static NdArray array(World world, float value) {
+        NdArray array = NdArray.allocate(world.backend(), DType.FLOAT32, Shape.of(1));
+        write(array, value);
+        return array;
+    }
+
+    private static void write(NdArray array, float value) {
+        array.backend()
+                .copyIn(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putFloat(0, value), array);
+    }
+
+    private static float read(NdArray array) {
+        ByteBuffer buffer = ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN);
+        array.backend().copyOut(array, buffer);
+        return buffer.getFloat(0);
+    }
+
+    private static float sum(World world) {
+        NdArray array = array(world, world.rank() + 1);
+        world.group().allReduce(array, array, ReduceOp.SUM).await();
+        return read(array);
+    }
+
+    @Test
+    void shouldEndAllWhenARankThrowsAndStartAnewOnTheSameDevices() {
+        for (int round = 0; round < 2; round++) {
+            String[] heard = new String[1];
+            assertThatThrownBy(() -> ThreadRanks.call("cuda", 3, Simulator.options(), world -> {
+                        sum(world);
+                        if (world.rank() == 1) {
+                            throw new IllegalStateException("boom");
+                        }
+                        try {
+                            return sum(world);
+                        } catch (CommunicationException e) {
+                            heard[0] = e.getMessage();
+                            throw e;
+                        }
+                    }))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage("boom");
+            assertThat(heard[0]).startsWith("rank 1 has failed: java.lang.IllegalStateException: boom; rank ");
+            assertThat(ThreadRanks.call("cuda", 3, Simulator.options(), NcclThreadsTest::sum))
+                    .containsExactly(6f, 6f, 6f);
+        }
+    }
+
+    @Test
+    void shouldThrowFromWhateverTheRankDoesNextWhenTimeRunsOut() {
+        assertThatThrownBy(() -> ThreadRanks.call("cuda", 2, Simulator.options().withTimeoutMs(500), world -> {
+                    if (world.rank() == 1) {
+                        Thread.sleep(2500);
+                        return true;
+                    }
+                    NdArray array = array(world, 1);
+                    Work work = world.group().allReduce(array, array, ReduceOp.SUM);
+                    work.await(); // makes the device wait, not the host
+                    String late = "rank 1 is elsewhere: rank 1 has made no call yet";
+                    assertThatThrownBy(() -> read(array)).hasMessageContaining(late); // waits, until time runs out
+                    assertThatThrownBy(work::await).hasMessageContaining(late);
+                    assertThatThrownBy(work::isDone).hasMessageContaining(late);
+                    assertThatThrownBy(() -> world.backend().synchronize()).hasMessageContaining(late);
+                    assertThatThrownBy(() -> array(world, 1)).hasMessageContaining(late);
+                    world.group().allReduce(array, array, ReduceOp.SUM);
+                    return true;
+                }))
+                .isInstanceOf(CommunicationException.class)
+                .hasMessageContaining("in call 1 on group 'world': allReduce(sum, float32 [1]); rank 1 is elsewhere");
+    }
+
+    @Test
+    void shouldReturnBeforeThePeerHasCome() throws Exception {
+        List<Float> sums = ThreadRanks.call("cuda", 2, Simulator.options(), world -> {
+            sum(world);
+            if (world.rank() == 1) {
+                Thread.sleep(400);
+            }
+            long start = System.nanoTime();
+            NdArray array = array(world, world.rank() + 1);
+            Work work = world.group().allReduce(array, array, ReduceOp.SUM);
+            work.await();
+            double seconds = (System.nanoTime() - start) * 1e-9;
+            assertThat(seconds).as("rank %d: host time of a call", world.rank()).isLessThan(0.3);
+            return read(array);
+        });
+        assertThat(sums).containsExactly(3f, 3f);
+    }
+
+    @Test
+    void shouldReportACapturedStepThatDoesNotComplete() {
+        assertThatThrownBy(() -> ThreadRanks.call("cuda", 2, Simulator.options().withTimeoutMs(1000), world -> {
+                    CudaBackend backend = (CudaBackend) world.backend();
+                    NdArray value = array(world, 0);
+                    try (CapturedStep step = backend.capture(() ->
+                            world.group().allReduce(value, value, ReduceOp.SUM).await())) {
+                        for (int run = 0; run < 5; run++) {
+                            write(value, run + world.rank());
+                            step.run();
+                            assertThat(read(value)).isEqualTo(2 * run + 1);
+                        }
+                        if (world.rank() == 0) {
+                            step.run();
+                            read(value);
+                        } else {
+                            Thread.sleep(3000);
+                        }
+                    }
+                    return true;
+                }))
+                .isInstanceOf(CommunicationException.class)
+                .hasMessageContaining("in a captured step; rank 1 is elsewhere");
+    }
+
+    @Test
+    void shouldCarryMessagesInACapturedStep() {
+        ThreadRanks.call("cuda", 2, Simulator.options(), world -> {
+            NdArray value = array(world, 0);
+            try (CapturedStep step = world.backend().capture(() -> {
+                Work work = world.rank() == 0
+                        ? world.group().send(value, 1)
+                        : world.group().receive(value, 0);
+                work.await();
+            })) {
+                for (int run = 1; run < 6; run++) {
+                    write(value, world.rank() == 0 ? run : -1);
+                    step.run();
+                    assertThat(read(value)).isEqualTo(run);
+                }
+            }
+            return true;
+        });
+    }
+}

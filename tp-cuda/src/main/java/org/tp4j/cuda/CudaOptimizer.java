@@ -17,6 +17,7 @@ import org.tp4j.tensor.TpException;
 final class CudaOptimizer implements OptimizerKernels {
     private static final String SOURCE = "optimizer";
     private static final int MAX_SLOTS = 40; // as in optimizer.cu
+    private static final long BLOCKS_A_MULTIPROCESSOR = 16;
     private static final int SMALLEST_CHUNK = 4 * Grid.THREADS; // a pack of four a thread
 
     private final CudaDevice device;
@@ -170,10 +171,10 @@ final class CudaOptimizer implements OptimizerKernels {
         family.of(type).launch(blocks, Grid.THREADS, arguments);
     }
 
-    /** Elements a block, so that there are about as many blocks as the device can hold at once. */
+    /** Elements a block: few enough that all multiprocessors are busy, many enough that a block's beginning does not count. */
     private long chunkFor(long elements) {
-        long resident = Grid.blocks(device, Long.MAX_VALUE / 2);
-        long share = (elements + resident - 1) / resident;
+        long blocks = device.multiprocessors() * BLOCKS_A_MULTIPROCESSOR;
+        long share = (elements + blocks - 1) / blocks;
         return (share + SMALLEST_CHUNK - 1) / SMALLEST_CHUNK * SMALLEST_CHUNK;
     }
 }

@@ -5,11 +5,12 @@ final class Grid {
     /** Threads a block. */
     static final int THREADS = 256;
 
-    private static final long BLOCKS_A_MULTIPROCESSOR = 8; // 2048 threads, all that can be resident
+    /** Several times what can be resident, so that the last blocks do not leave most of the device idle. */
+    private static final long BLOCKS_A_MULTIPROCESSOR = 32;
 
     private Grid() {}
 
-    /** Enough blocks for {@code items}, one a thread, but no more than fill the device. */
+    /** Enough blocks for {@code items}, one a thread, but no more than keep the device busy. */
     static long blocks(CudaDevice device, long items) {
         return Math.min((items + THREADS - 1) / THREADS, device.multiprocessors() * BLOCKS_A_MULTIPROCESSOR);
     }

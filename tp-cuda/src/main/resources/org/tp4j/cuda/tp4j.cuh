@@ -46,8 +46,8 @@ __device__ __forceinline__ float toFloat(bfloat16 x) {
     return __uint_as_float((uint32)x.bits << 16);
 }
 
-// To nearest, ties to even; a NaN stays one.
-__device__ __forceinline__ bfloat16 toBfloat16(float x) {
+// Without the instruction for it. To nearest, ties to even; a NaN stays one.
+__device__ __forceinline__ bfloat16 roundToBfloat16(float x) {
     uint32 u = __float_as_uint(x);
     bfloat16 r;
     if ((u & 0x7fffffffu) > 0x7f800000u) {
@@ -59,6 +59,10 @@ __device__ __forceinline__ bfloat16 toBfloat16(float x) {
 }
 
 #ifdef CUSIM
+__device__ __forceinline__ bfloat16 toBfloat16(float x) {
+    return roundToBfloat16(x);
+}
+
 __device__ __forceinline__ float toFloat(float16 x) {
     _Float16 h;
     __builtin_memcpy(&h, &x.bits, 2);
@@ -72,6 +76,16 @@ __device__ __forceinline__ float16 toFloat16(float x) {
     return r;
 }
 #else
+__device__ __forceinline__ bfloat16 toBfloat16(float x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    bfloat16 r;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
+    return r;
+#else
+    return roundToBfloat16(x);
+#endif
+}
+
 __device__ __forceinline__ float toFloat(float16 x) {
     float f;
     asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(x.bits));

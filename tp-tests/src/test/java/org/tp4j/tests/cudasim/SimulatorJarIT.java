@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 
 /** The simulator is for tests: none of the jars that the build makes holds any of it. */
 class SimulatorJarIT {
-    private static final Pattern SIMULATOR =
-            Pattern.compile("(^|/)(cudasim|cusim[^/]*|lib(cuda|cublas|nvrtc|nccl)\\.so[^/]*)(/|$)", Pattern.CASE_INSENSITIVE);
+    private static final Pattern SIMULATOR = Pattern.compile(
+            "(^|/)(cudasim|cusim[^/]*|lib(cuda|cublas|nvrtc|nccl)\\.so[^/]*)(/|$)", Pattern.CASE_INSENSITIVE);
 
     @Test
     void noJarHoldsTheSimulator() throws IOException {

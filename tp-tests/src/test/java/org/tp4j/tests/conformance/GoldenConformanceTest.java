@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.tests.BiasBeforeReduction;
+import org.tp4j.tests.cuda.OnCuda;
 
 /** The shipped reference vectors, tensor-parallel. */
 class GoldenConformanceTest {
@@ -31,6 +32,17 @@ class GoldenConformanceTest {
                 .isNotEmpty()
                 .allMatch(line -> line.matches("PASS \\w+ T=" + ranks + " max error .*"));
         assertThat(report.failed()).isZero();
+        assertThat(report.last()).endsWith(" passed, 0 failed, 0 skipped");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4})
+    void shouldPassEveryCaseOnDevices(int ranks) {
+        OnCuda.device(3);
+        Report report = Report.of("cuda", golden(), Runners.all(), ranks);
+        assertThat(report.lines().subList(0, report.lines().size() - 1))
+                .isNotEmpty()
+                .allMatch(line -> line.matches("PASS \\w+ T=" + ranks + " max error .*"));
         assertThat(report.last()).endsWith(" passed, 0 failed, 0 skipped");
     }
 

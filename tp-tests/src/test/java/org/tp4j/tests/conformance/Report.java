@@ -14,9 +14,13 @@ record Report(int failed, List<String> lines) {
     }
 
     static Report of(Path folder, List<CaseRunner> runners, Integer... ranks) {
+        return of("cpu", folder, runners, ranks);
+    }
+
+    static Report of(String device, Path folder, List<CaseRunner> runners, Integer... ranks) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
-        int failed = ConformanceMain.run(folder, RankOptions.of("threads", "cpu", ranks), runners, out);
+        int failed = ConformanceMain.run(folder, RankOptions.of("threads", device, ranks), runners, out);
         return new Report(failed, bytes.toString(StandardCharsets.UTF_8).lines().toList());
     }
 

@@ -14,7 +14,7 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 
 /** A device to test on, simulated or real, and values moved between it and the host. */
-final class OnCuda {
+public final class OnCuda {
     private OnCuda() {}
 
     /** Device 0; the test is skipped where there is neither a GPU nor a compiler for the simulator. */
@@ -22,7 +22,8 @@ final class OnCuda {
         return device(0);
     }
 
-    static CudaBackend device(int index) {
+    /** A device, or the test is skipped. */
+    public static CudaBackend device(int index) {
         assumeThat(CudaLibraries.unavailable()).as("CUDA, real or simulated").isEmpty();
         assumeThat(index).isLessThan(CudaLibraries.load().deviceCount());
         return CudaBackend.of(index);

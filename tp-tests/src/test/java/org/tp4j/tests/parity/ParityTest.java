@@ -11,6 +11,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.tp4j.parallel.ColwiseParallel;
 import org.tp4j.tests.BiasBeforeReduction;
+import org.tp4j.tests.cuda.OnCuda;
 import org.tp4j.tests.run.RankOptions;
 
 /** A short parity table, and one with a mistake in it. */
@@ -24,10 +25,14 @@ class ParityTest {
             "embedding, tied head, cross entropy");
 
     private static List<String> run(List<Configuration> configurations, Integer... ranks) {
+        return run("cpu", configurations, ranks);
+    }
+
+    private static List<String> run(String device, List<Configuration> configurations, Integer... ranks) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         ParityMain.run(
                 configurations,
-                RankOptions.of("threads", "cpu", ranks),
+                RankOptions.of("threads", device, ranks),
                 new PrintStream(bytes, true, StandardCharsets.UTF_8));
         return bytes.toString(StandardCharsets.UTF_8).lines().toList();
     }
@@ -40,6 +45,15 @@ class ParityTest {
         List<String> lines = run(few, 1, 2, 3);
         assertThat(few).hasSameSizeAs(SHORT);
         assertThat(lines).last().isEqualTo("30 passed, 0 failed, 0 skipped");
+    }
+
+    @Test
+    void shouldComputeOnDevicesWhatOneRankComputes() {
+        OnCuda.device(3);
+        List<Configuration> few = Configurations.all().stream()
+                .filter(c -> SHORT.contains(c.name()))
+                .toList();
+        assertThat(run("cuda", few, 1, 2, 3, 4)).last().isEqualTo("40 passed, 0 failed, 0 skipped");
     }
 
     @Test

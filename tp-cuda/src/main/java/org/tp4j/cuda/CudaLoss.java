@@ -47,7 +47,7 @@ final class CudaLoss implements LossKernels {
     @Override
     public void gatherRows(NdArray table, NdArray ids, long firstRow, NdArray out) {
         long n = table.shape().size(-1);
-        RowGrid grid = RowGrid.of(ids.elements(), n, table.dtype());
+        RowGrid grid = RowGrid.ofLoop(ids.elements(), n, out);
         gatherRows
                 .of(table.dtype())
                 .launch(
@@ -102,7 +102,7 @@ final class CudaLoss implements LossKernels {
             addRows.of(dtype)
                     .launch(
                             most,
-                            (RowGrid.packs(n, dtype) + ADD_THREADS - 1) / ADD_THREADS,
+                            (int) (RowGrid.packs(n, dtype, CudaBackend.addressOf(dTable)) + ADD_THREADS - 1) / ADD_THREADS,
                             ADD_THREADS,
                             0,
                             Arguments.begin()
@@ -160,7 +160,7 @@ final class CudaLoss implements LossKernels {
     public void crossEntropy(
             NdArray logits, NdArray labels, long ignoreIndex, double smoothing, NdArray loss, NdArray lse) {
         long n = logits.shape().size(-1);
-        RowGrid grid = RowGrid.of(labels.elements(), n, logits.dtype());
+        RowGrid grid = RowGrid.ofLoop(labels.elements(), n, logits);
         crossEntropy
                 .of(logits.dtype())
                 .launch(
@@ -189,7 +189,7 @@ final class CudaLoss implements LossKernels {
             NdArray dLoss,
             NdArray dLogits) {
         long n = logits.shape().size(-1);
-        RowGrid grid = RowGrid.of(labels.elements(), n, logits.dtype());
+        RowGrid grid = RowGrid.ofLoop(labels.elements(), n, logits);
         crossEntropyGrad
                 .of(logits.dtype())
                 .launch(

@@ -53,7 +53,7 @@ final class CudaNorm implements NormKernels {
             @Nullable NdArray mean,
             NdArray rstd) {
         long n = CudaReduction.rowLength(x.shape());
-        RowGrid grid = RowGrid.of(rstd.elements(), n, x.dtype());
+        RowGrid grid = RowGrid.of(rstd.elements(), n, x);
         (grid.keepsRow() ? normalize : normalizeLong)
                 .of(x.dtype())
                 .launch(
@@ -113,7 +113,7 @@ final class CudaNorm implements NormKernels {
             return;
         }
         long n = CudaReduction.rowLength(x.shape());
-        RowGrid grid = RowGrid.of(rstd.elements(), n, x.dtype());
+        RowGrid grid = RowGrid.of(rstd.elements(), n, x);
         (grid.keepsRow() ? grad : gradLong)
                 .of(x.dtype())
                 .launch(

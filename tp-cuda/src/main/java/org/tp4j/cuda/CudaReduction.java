@@ -38,7 +38,7 @@ final class CudaReduction implements ReductionKernels {
         long n = rowLength(x.shape());
         long rows = out.elements();
         DType dtype = x.dtype();
-        RowGrid grid = RowGrid.of(rows, n, dtype);
+        RowGrid grid = RowGrid.ofLoop(rows, n, x);
         argmax.of(dtype)
                 .launch(
                         grid.blocks(),
@@ -59,7 +59,7 @@ final class CudaReduction implements ReductionKernels {
         long n = rowLength(x.shape());
         long rows = x.elements() / n;
         DType dtype = x.dtype();
-        RowGrid grid = RowGrid.of(rows, n, dtype);
+        RowGrid grid = RowGrid.of(rows, n, x);
         (grid.keepsRow() ? softmax : softmaxLong)
                 .of(dtype)
                 .launch(
@@ -82,7 +82,7 @@ final class CudaReduction implements ReductionKernels {
         long n = rowLength(y.shape());
         long rows = y.elements() / n;
         DType dtype = y.dtype();
-        RowGrid grid = RowGrid.of(rows, n, dtype);
+        RowGrid grid = RowGrid.of(rows, n, y);
         (grid.keepsRow() ? softmaxGrad : softmaxGradLong)
                 .of(dtype)
                 .launch(

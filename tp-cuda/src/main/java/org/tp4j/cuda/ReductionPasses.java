@@ -162,7 +162,7 @@ final class ReductionPasses {
 
     private void rows(Pass pass, long count, long n) {
         int pack = 16 / pass.dtype.bytes();
-        long packs = (n + pack - 2) / pack + 1;
+        long packs = RowGrid.packs(n, pass.dtype, pass.from);
         int group = RowGrid.powerOfTwo(Math.min((packs + AHEAD - 1) / AHEAD, ROW_THREADS));
         long wantedGroups = ColumnGrid.wantedBlocks(device) * ROW_THREADS / group;
         long parts = Math.max(1, Math.min(wantedGroups / count, packs / (2L * AHEAD * group)));

@@ -1,6 +1,7 @@
 package org.tp4j.cuda;
 
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.TpException;
 
 /**
@@ -18,17 +19,27 @@ record RowGrid(int group, int threads, long blocks, int packs) {
 
     private static final int MOST_THREADS = 512;
     private static final int WARP = 32;
+    private static final int LOOP_THREADS = 256;
     private static final int SHORT_ROW_THREADS = 128;
     private static final int LONGEST = 1 << 30;
 
-    /** A grid for rows of n elements. */
-    static RowGrid of(long rows, long n, DType dtype) {
+    /** A grid for kernels that keep rows if they can; x is what is read first, in rows of n elements. */
+    static RowGrid of(long rows, long n, NdArray x) {
+        return of(rows, n, x, MOST_THREADS);
+    }
+
+    /** A grid for kernels that go over rows in a loop, where several blocks a multiprocessor do better than a large one. */
+    static RowGrid ofLoop(long rows, long n, NdArray x) {
+        return of(rows, n, x, LOOP_THREADS);
+    }
+
+    private static RowGrid of(long rows, long n, NdArray x, int most) {
         if (n > LONGEST) {
             throw new TpException("a row of " + n + " elements was given to a CUDA kernel that takes rows of at most "
                     + LONGEST + "; HINT: split the last dimension");
         }
-        int packs = packs(n, dtype);
-        int group = powerOfTwo(Math.min((packs + KEPT - 1) / KEPT, MOST_THREADS));
+        int packs = (int) packs(n, x.dtype(), CudaBackend.addressOf(x));
+        int group = powerOfTwo(Math.min((packs + KEPT - 1) / KEPT, most));
         int threads = threads(group);
         int rowsABlock = threads / group;
         return new RowGrid(group, threads, (rows + rowsABlock - 1) / rowsABlock, packs);
@@ -39,10 +50,11 @@ record RowGrid(int group, int threads, long blocks, int packs) {
         return group > WARP ? group : SHORT_ROW_THREADS;
     }
 
-    /** The most pieces of 16 bytes that n elements touch. */
-    static int packs(long n, DType dtype) {
-        int elements = 16 / dtype.bytes();
-        return (int) ((n + elements - 2) / elements + 1);
+    /** The most pieces of 16 bytes that a row of n elements touches, where rows follow one another from an address on. */
+    static long packs(long n, DType dtype, long address) {
+        long elements = 16 / dtype.bytes();
+        boolean aligned = address % 16 == 0 && n % elements == 0;
+        return aligned ? n / elements : (n + elements - 2) / elements + 1;
     }
 
     /** The least power of two that is no less than n. */

@@ -88,19 +88,32 @@ extern "C" __global__ void groupIds(GroupIdsArgs a) {
                 a.named[atomicAdd(&a.used[0], 1)] = Named{mine, at, count};
             }
         }
-        for (int64 i = 0; i < a.count; i += 32) {
-            int64 id = i + lane < a.count ? idAt(a.ids, a.wideIds, i + lane) : a.padding;
-            int64 row = id - a.firstRow;
-            bool hit = i + lane < a.count && id != a.padding && row >= low && row < low + 32 && row < a.tableRows;
-            unsigned hits = __ballot_sync(0xffffffffu, hit);
-            while (hits != 0) {
-                int source = __ffs(hits) - 1;
-                hits &= hits - 1;
-                if (low + lane == __shfl_sync(0xffffffffu, row, source)) {
-                    if (pass == 0) {
-                        count++;
-                    } else {
-                        a.list[at++] = (int)i + source;
+        for (int64 i = 0; i < a.count; i += 32 * AHEAD) {
+            int64 row[AHEAD];
+            unsigned hits[AHEAD];
+#pragma unroll
+            for (int u = 0; u < AHEAD; u++) {
+                int64 j = i + u * 32 + lane;
+                row[u] = j < a.count ? idAt(a.ids, a.wideIds, j) : a.padding;
+            }
+#pragma unroll
+            for (int u = 0; u < AHEAD; u++) {
+                bool counts = row[u] != a.padding && i + u * 32 + lane < a.count;
+                row[u] -= a.firstRow;
+                counts = counts && row[u] >= low && row[u] < low + 32 && row[u] < a.tableRows;
+                hits[u] = __ballot_sync(0xffffffffu, counts);
+            }
+#pragma unroll
+            for (int u = 0; u < AHEAD; u++) {
+                while (hits[u] != 0) {
+                    int source = __ffs(hits[u]) - 1;
+                    hits[u] &= hits[u] - 1;
+                    if (mine == __shfl_sync(0xffffffffu, row[u], source)) {
+                        if (pass == 0) {
+                            count++;
+                        } else {
+                            a.list[at++] = (int)i + u * 32 + source;
+                        }
                     }
                 }
             }

@@ -61,7 +61,7 @@ class NormKernelsTest {
         Random random = new Random(1);
         int i = 0;
         for (int[] size : ROWS) {
-            for (int options = 0; options < 4; options++) {
+            for (int options = size[1] > 4000 ? 3 : 0; options < 4; options++) {
                 try (Scope scope = Scope.open()) {
                     Shape shape = Shape.of(size[0], size[1]);
                     Shape rows = Shape.of(size[0]);
@@ -80,7 +80,7 @@ class NormKernelsTest {
                     rstd.assertClose(EPSILONS);
 
                     Twin dy = Twin.random(dtype, random, offset, shape);
-                    Twin dx = (options & 1) == 0 || size[0] < 3 ? Twin.result(dtype, offset, shape) : null;
+                    Twin dx = (options & 1) == 0 || size[1] > 256 ? Twin.result(dtype, offset, shape) : null;
                     Twin dWeight = options == 2 ? null : Twin.result(dtype, 1, n);
                     Twin dBias = options == 1 ? null : Twin.result(dtype, 0, n);
                     mean = same(mean);

@@ -102,7 +102,8 @@ final class CudaLoss implements LossKernels {
             addRows.of(dtype)
                     .launch(
                             most,
-                            (int) (RowGrid.packs(n, dtype, CudaBackend.addressOf(dTable)) + ADD_THREADS - 1) / ADD_THREADS,
+                            (int) (RowGrid.packs(n, dtype, CudaBackend.addressOf(dTable)) + ADD_THREADS - 1)
+                                    / ADD_THREADS,
                             ADD_THREADS,
                             0,
                             Arguments.begin()

@@ -91,6 +91,9 @@ public final class CudaBackend implements Backend {
         synchronized (OPEN) {
             CudaBackend backend = OPEN.get(index);
             if (backend == null) {
+                if (OPEN.isEmpty()) {
+                    ProcessEnd.watch();
+                }
                 backend = new CudaBackend(index);
                 OPEN.put(index, backend);
             }
@@ -354,6 +357,27 @@ public final class CudaBackend implements Backend {
             for (CudaBackend backend : backends) {
                 backend.release();
             }
+        }
+    }
+
+    /** Releases every device on which nothing goes on any more; those of a job that has not ended are left to the driver. */
+    static void releaseIdle() {
+        synchronized (OPEN) {
+            OPEN.values().removeIf(backend -> {
+                boolean idle = backend.failure == null && backend.stepWatcher == null && backend.isIdle();
+                if (idle) {
+                    backend.release();
+                }
+                return idle;
+            });
+        }
+    }
+
+    private boolean isIdle() {
+        try {
+            return streams.stream().allMatch(CudaStream::isIdle);
+        } catch (Cuda.CudaException e) {
+            return false;
         }
     }
 

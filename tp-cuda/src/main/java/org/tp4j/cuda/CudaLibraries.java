@@ -51,7 +51,7 @@ public final class CudaLibraries {
 
     private static String startError(int code) {
         return switch (code) {
-            case 100 -> "it sees no device (CUDA_ERROR_NO_DEVICE)";
+            case 100 -> "it sees no device (CUDA_ERROR_NO_DEVICE); what does CUDA_VISIBLE_DEVICES say?";
             case 802 -> "the fabric manager is not ready (CUDA_ERROR_SYSTEM_NOT_READY)";
             case 803 ->
                 "it does not fit the kernel module (CUDA_ERROR_SYSTEM_DRIVER_MISMATCH); was it updated without a"

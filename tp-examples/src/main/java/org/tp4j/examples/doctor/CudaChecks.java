@@ -3,6 +3,7 @@ package org.tp4j.examples.doctor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.tp4j.comm.GroupEngines;
 import org.tp4j.tensor.Backends;
 
 /** GPUs, the driver, and the libraries that the CUDA backend opens at run time. */
@@ -25,6 +26,11 @@ final class CudaChecks {
         for (Needed needed : LIBRARIES) {
             findings.add(library(libraries, needed, gpus));
         }
+        GroupEngines.availability()
+                .forEach((engine, problem) -> findings.add(
+                        problem.isEmpty()
+                                ? Finding.ok("engine " + engine, "usable")
+                                : Finding.absent("engine " + engine, problem.replaceAll("\\s*\\n\\s*", " "), "")));
         String problem = Backends.availability().get("cuda");
         findings.add(
                 problem == null

@@ -18,6 +18,7 @@ import org.tp4j.cuda.CudaBackend;
 import org.tp4j.tensor.CapturedStep;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 
 /** Ranks as threads over NCCL: what ends them, that a device can be used again afterwards, and that calls do not wait. */
@@ -96,6 +97,67 @@ class NcclThreadsTest {
                 }))
                 .isInstanceOf(CommunicationException.class)
                 .hasMessageContaining("in call 1 on group 'world': allReduce(sum, float32 [1]); rank 1 is elsewhere");
+    }
+
+    @Test
+    void shouldComeAfterWhatTheDeviceWasAskedBeforeAndBeforeWhatItIsAskedNext() {
+        int n = 256;
+        ThreadRanks.call("cuda", 2, Simulator.options(), world -> {
+            NdArray ones = ones(world, n);
+            NdArray product = NdArray.allocate(world.backend(), DType.FLOAT32, Shape.of(n, n));
+            NdArray square = NdArray.allocate(world.backend(), DType.FLOAT32, Shape.of(n, n));
+            for (int i = 0; i < 20; i++) { // again and again: whoever does not wait for the last is overwritten by it
+                multiply(ones, ones, product, n);
+            }
+            Work work = world.group().allReduce(product, product, ReduceOp.SUM);
+            work.await();
+            multiply(product, ones, square, n);
+            assertThat(first(square)).isEqualTo(2f * n * n);
+            return true;
+        });
+    }
+
+    private static NdArray ones(World world, int n) {
+        NdArray array = NdArray.allocate(world.backend(), DType.FLOAT32, Shape.of(n, n));
+        ByteBuffer buffer = ByteBuffer.allocate(4 * n * n).order(ByteOrder.LITTLE_ENDIAN);
+        while (buffer.hasRemaining()) {
+            buffer.putFloat(1);
+        }
+        world.backend().copyIn(buffer.flip(), array);
+        return array;
+    }
+
+    private static void multiply(NdArray a, NdArray b, NdArray c, int n) {
+        long whole = (long) n * n;
+        a.backend().gemm().gemm(false, false, n, n, n, 1, a, whole, b, whole, 0, c, whole, 1);
+    }
+
+    private static float first(NdArray array) {
+        return read(array.window(0, Shape.of(1)));
+    }
+
+    @Test
+    @SuppressWarnings("try") // a scope is opened for what it owns
+    void shouldKeepMemoryFromOthersWhileACallUsesIt() {
+        List<Float> sums = ThreadRanks.call("cuda", 2, Simulator.options(), world -> {
+            NdArray sum = array(world, 0);
+            sum(world);
+            if (world.rank() == 1) {
+                Thread.sleep(300);
+            }
+            Work work;
+            try (Scope scope = Scope.open()) {
+                NdArray in = array(world, world.rank() + 1);
+                work = world.group().allReduce(in, sum, ReduceOp.SUM); // not awaited before its memory is given back
+            }
+            try (Scope scope = Scope.open()) {
+                array(world, 99);
+                array(world, 99);
+            }
+            work.await();
+            return read(sum);
+        });
+        assertThat(sums).containsExactly(3f, 3f);
     }
 
     @Test

@@ -76,6 +76,15 @@ class CopyKernelsTest {
         }
     }
 
+    /** So many tiles that every block turns several: the next may not overwrite what is still being read. */
+    @Test
+    void shouldTransposeMoreMatricesThanThereAreBlocks() {
+        Shape from = Shape.of(6000, 9, 8);
+        Shape to = Shape.of(6000, 8, 9);
+        Twin src = Twin.random(DType.INT32, new Random(8), 0, from);
+        check(src, 0, new long[] {72, 1, 8}, Twin.result(DType.INT32, 0, to), 0, to.strides(), to.toArray());
+    }
+
     /** Boxes within arrays, as slices, concatenations and shards of a dimension are. */
     @ParameterizedTest
     @EnumSource(DType.class)

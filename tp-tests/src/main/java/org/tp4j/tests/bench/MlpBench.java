@@ -1,26 +1,12 @@
 package org.tp4j.tests.bench;
 
-import java.util.Map;
 import java.util.concurrent.Callable;
-import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.Launch;
 import org.tp4j.comm.LaunchEnvironment;
 import org.tp4j.comm.LaunchOptions;
 import org.tp4j.comm.World;
-import org.tp4j.mesh.DeviceMesh;
-import org.tp4j.nn.Mlp;
-import org.tp4j.nn.Module;
-import org.tp4j.optim.Optimizer;
-import org.tp4j.optim.SGD;
-import org.tp4j.parallel.ColwiseParallel;
-import org.tp4j.parallel.Parallelize;
-import org.tp4j.parallel.RowwiseParallel;
-import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.DType;
-import org.tp4j.tensor.Scope;
-import org.tp4j.tensor.Shape;
-import org.tp4j.tensor.Tensor;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -28,8 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * A training step of y = down(gelu(up(x))), loss = mean(y²): forward, backward and SGD, tensor-parallel over all ranks; x is
- * whole on every rank and gets a gradient. The six matrix products alone ({@link MlpGemms}) are timed in turns with it, by all
+ * A training step ({@link TrainedMlp}), tensor-parallel over all ranks; x is whole on every rank. The six matrix products alone ({@link MlpGemms}) are timed in turns with it, by all
  * ranks at once. A JVM compiles what it has run often enough: small steps go first, so that what is measured is a training
  * that has been running for some seconds.
  */
@@ -38,10 +23,7 @@ import picocli.CommandLine.Spec;
         description = "A training step of the Megatron-style MLP: forward, backward, SGD.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
-@SuppressWarnings("try") // a scope that only owns
 public final class MlpBench implements Callable<Integer> {
-    private static final double LEARNING_RATE = 1e-3;
-
     @Spec
     @SuppressWarnings("NullAway.Init") // set before call()
     private CommandSpec spec;
@@ -109,54 +91,27 @@ public final class MlpBench implements Callable<Integer> {
         };
     }
 
-    /** A model being trained, and its matrix products alone. */
-    private record Trained(World world, Module model, Optimizer optimizer, Tensor x, MlpGemms gemms) {
-        static Trained of(World world, DType type, int tokens, int dModel, int dFf) {
-            Module model = new Mlp(dModel, dFf, Activation.GELU_TANH, true);
-            if (world.size() > 1) {
-                Parallelize.apply(
-                        model,
-                        DeviceMesh.of(world, "tp"),
-                        Map.of("up_proj", new ColwiseParallel(), "down_proj", new RowwiseParallel()));
-            }
-            model.materialize(world.backend(), type, 0);
-            Tensor x = Tensors.normal(world.backend(), type, Shape.of(tokens, dModel), 0, 1, 0, 1)
-                    .requiresGrad(true);
-            int localFf = Math.max(1, (dFf + world.size() - 1) / world.size());
-            MlpGemms gemms = new MlpGemms(world.backend(), type, tokens, dModel, localFf);
-            return new Trained(world, model, new SGD(model, LEARNING_RATE), x, gemms);
-        }
-
-        void step() {
-            try (Scope scope = Scope.open("step")) {
-                optimizer.clearGradients();
-                x.clearGrad();
-                model.apply(x).square().mean().backward();
-                optimizer.step();
-            }
-        }
-
-        /** Nanoseconds of something that all ranks begin together. */
-        long time(Runnable body) {
-            world.group().barrier();
-            long start = System.nanoTime();
-            body.run();
-            world.backend().synchronize();
-            return System.nanoTime() - start;
-        }
+    /** Nanoseconds of something that all ranks begin together. */
+    private static long time(World world, Runnable body) {
+        world.group().barrier();
+        long start = System.nanoTime();
+        body.run();
+        world.backend().synchronize();
+        return System.nanoTime() - start;
     }
 
     private Report measure(World world, DType type) {
-        Trained small = Trained.of(world, type, Math.min(tokens, 64), Math.min(dModel, 256), Math.min(dFf, 1024));
+        TrainedMlp small =
+                new TrainedMlp(world, type, Math.min(tokens, 64), Math.min(dModel, 256), Math.min(dFf, 1024));
         for (int i = 0; i < jvmWarmup; i++) {
             small.step();
         }
-        Trained trained = Trained.of(world, type, tokens, dModel, dFf);
+        TrainedMlp trained = new TrainedMlp(world, type, tokens, dModel, dFf);
         Times stepTimes = new Times(steps);
         Times gemmTimes = new Times(steps);
         for (int i = 0; i < warmup + steps; i++) {
-            long step = trained.time(trained::step);
-            long floor = trained.time(trained.gemms::run);
+            long step = time(world, trained::step);
+            long floor = time(world, trained.gemms()::run);
             if (i >= warmup) {
                 stepTimes.addNanos(step);
                 gemmTimes.addNanos(floor);
@@ -166,7 +121,7 @@ public final class MlpBench implements Callable<Integer> {
     }
 
     private Report report(World world, Times step, Times gemms) {
-        double flops = 6.0 * 2 * tokens * dModel * dFf; // two products, forward, dX and dW each, over all ranks
+        double flops = TrainedMlp.flops(tokens, dModel, dFf);
         double seconds = step.median() / 1e3;
         return new Report()
                 .put("device", device)

@@ -1,5 +1,7 @@
 package org.tp4j.tests.bench;
 
+import java.util.List;
+import org.tp4j.autograd.Tensors;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.GemmKernels;
@@ -8,53 +10,60 @@ import org.tp4j.tensor.Shape;
 
 /**
  * The six matrix products of a step of an MLP as one rank of T has them, and nothing else: the time below which no step can
- * be. Operands are of the step's shapes and orientations, results overwrite the same memory each time.
+ * be. Operands are of the step's shapes and orientations and of random values, since a GPU multiplies constants faster;
+ * results overwrite the same memory each time.
  */
 final class MlpGemms {
     private final GemmKernels gemm;
-    private final int tokens;
-    private final int dModel;
-    private final int dFf;
-    private final NdArray x;
-    private final NdArray up;
-    private final NdArray down;
-    private final NdArray hidden;
-    private final NdArray y;
-    private final NdArray hiddenResult;
-    private final NdArray result;
-    private final NdArray upGradient;
-    private final NdArray downGradient;
+    private final List<Product> products;
+
+    /** C = op(A) op(B), [m, k] by [k, n]. */
+    record Product(
+            String name, boolean transposeA, boolean transposeB, int m, int n, int k, NdArray a, NdArray b, NdArray c) {
+        double flops() {
+            return 2.0 * m * n * k;
+        }
+    }
 
     MlpGemms(Backend backend, DType dtype, int tokens, int dModel, int dFf) {
         this.gemm = backend.gemm();
-        this.tokens = tokens;
-        this.dModel = dModel;
-        this.dFf = dFf;
-        this.x = make(backend, dtype, tokens, dModel);
-        this.up = make(backend, dtype, dFf, dModel);
-        this.down = make(backend, dtype, dModel, dFf);
-        this.hidden = make(backend, dtype, tokens, dFf);
-        this.y = make(backend, dtype, tokens, dModel);
-        this.hiddenResult = make(backend, dtype, tokens, dFf);
-        this.result = make(backend, dtype, tokens, dModel);
-        this.upGradient = make(backend, dtype, dFf, dModel);
-        this.downGradient = make(backend, dtype, dModel, dFf);
+        NdArray x = make(backend, dtype, 1, tokens, dModel);
+        NdArray up = make(backend, dtype, Math.sqrt(1.0 / dModel), dFf, dModel);
+        NdArray down = make(backend, dtype, Math.sqrt(1.0 / dFf), dModel, dFf);
+        NdArray h = make(backend, dtype, 1, tokens, dFf);
+        NdArray y = make(backend, dtype, 1, tokens, dModel);
+        NdArray hidden = make(backend, dtype, 1, tokens, dFf);
+        NdArray result = make(backend, dtype, 1, tokens, dModel);
+        NdArray upGradient = make(backend, dtype, 1, dFf, dModel);
+        NdArray downGradient = make(backend, dtype, 1, dModel, dFf);
+        this.products = List.of(
+                new Product("up: X Wu^T", false, true, tokens, dFf, dModel, x, up, hidden),
+                new Product("down: H Wd^T", false, true, tokens, dModel, dFf, h, down, result),
+                new Product("dH = dY Wd", false, false, tokens, dFf, dModel, y, down, hidden),
+                new Product("dWd = dY^T H", true, false, dModel, dFf, tokens, y, h, downGradient),
+                new Product("dX = dH Wu", false, false, tokens, dModel, dFf, h, up, result),
+                new Product("dWu = dH^T X", true, false, dFf, dModel, tokens, h, x, upGradient));
     }
 
-    private static NdArray make(Backend backend, DType dtype, int rows, int columns) {
-        return NdArray.full(backend, dtype, Shape.of(rows, columns), 0.5);
+    private static NdArray make(Backend backend, DType dtype, double deviation, int rows, int columns) {
+        return Tensors.normal(backend, dtype, Shape.of(rows, columns), 0, deviation, 0, rows + 31L * columns)
+                .local();
     }
 
+    /** Each of them, to be timed apart. */
+    List<Product> products() {
+        return products;
+    }
+
+    /** One of them, once. */
+    void run(Product p) {
+        gemm.gemm(p.transposeA, p.transposeB, p.m, p.n, p.k, 1, p.a, 0, p.b, 0, 0, p.c, 0, 1);
+    }
+
+    /** All of them, in the order of the step. */
     void run() {
-        product(false, true, tokens, dFf, dModel, x, up, hiddenResult); // X Wuᵀ
-        product(false, true, tokens, dModel, dFf, hidden, down, result); // H Wdᵀ
-        product(false, false, tokens, dFf, dModel, y, down, hiddenResult); // dH = dY Wd
-        product(true, false, dModel, dFf, tokens, y, hidden, downGradient); // dWd = dYᵀ H
-        product(false, false, tokens, dModel, dFf, hidden, up, result); // dX = dH Wu
-        product(true, false, dFf, dModel, tokens, hidden, x, upGradient); // dWu = dHᵀ X
-    }
-
-    private void product(boolean transposeA, boolean transposeB, int m, int n, int k, NdArray a, NdArray b, NdArray c) {
-        gemm.gemm(transposeA, transposeB, m, n, k, 1, a, 0, b, 0, 0, c, 0, 1);
+        for (Product product : products) {
+            run(product);
+        }
     }
 }

@@ -88,8 +88,9 @@ class GemmTest {
     private static void assertClose(double[] actual, double[] expected, double tolerance) {
         assertThat(actual).hasSameSizeAs(expected);
         for (int i = 0; i < actual.length; i++) {
+            int element = i;
             assertThat(actual[i])
-                    .as("element %d of %s", i, Arrays.toString(expected))
+                    .as(() -> "element " + element + " of " + Arrays.toString(expected)) // written if it fails
                     .isCloseTo(expected[i], within(tolerance));
         }
     }

@@ -108,9 +108,12 @@ struct Work {
     }
 
     static void host(void* self) {
-        Work* work = static_cast<Work*>(self);
-        work->run();
-        if (!work->captured) delete work;  // a graph runs it again; it lives as long as the process
+        static_cast<Work*>(self)->run();
+    }
+
+    // Once it cannot run again: a graph keeps it.
+    static void release(void* self) {
+        delete static_cast<Work*>(self);
     }
 };
 
@@ -125,20 +128,20 @@ int enqueue(Communicator* c, const std::vector<Op>& ops) {
     }
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     cuStreamIsCapturing(stream, &status);
-    auto* work = new Work{c, ops, 0, status == CU_STREAM_CAPTURE_STATUS_ACTIVE};
-    if (!work->captured) {
+    bool captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    auto* work = new Work{c, ops, 0, captured};
+    if (!captured) {
         std::lock_guard<std::mutex> lock(c->mutex);
         work->ticket = c->issued++;
     }
-    CUresult result = cuLaunchHostFunc(stream, Work::host, work);
+    CUresult result = cusimEnqueue(stream, "nccl", kindName(ops[0].kind), Work::host, work, Work::release);
     cuCtxSetCurrent(before);
     if (result == CUDA_SUCCESS) return SUCCESS;
-    if (!work->captured) {
+    if (!captured) {
         std::lock_guard<std::mutex> lock(c->mutex);
         c->issued--;
     }
-    delete work;
-    return fail(CUDA_ERROR, "cuLaunchHostFunc failed with %d", int(result));
+    return fail(CUDA_ERROR, "work could not be put on the stream: CUDA status %d", int(result));
 }
 
 // Calls of one communicator that belong together. A non-blocking one gets to them later.

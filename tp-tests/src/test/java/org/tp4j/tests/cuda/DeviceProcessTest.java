@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -109,6 +110,39 @@ class DeviceProcessTest {
             assertThat(run.output()).contains("done").doesNotContain("leak:");
             assertThat(run.process.exitValue()).isZero();
         }
+    }
+
+    /** A folder with the libraries of CUDA 13 alone: the simulated ones under CUDA 13's names. */
+    private Path cuda13() throws IOException {
+        OnCuda.device();
+        Path from = Path.of(System.getProperty(CudaLibraries.SIMULATOR));
+        Path to = Files.createDirectory(folder.resolve("cuda13"));
+        Files.copy(from.resolve("libcuda.so.1"), to.resolve("libcuda.so.1"));
+        for (String name : List.of("libcublas.so.1", "libnvrtc.so.1")) {
+            // Soname and version node lie in the file as text of the same length.
+            String content = Files.readString(from.resolve(name + "2"), StandardCharsets.ISO_8859_1);
+            Files.writeString(
+                    to.resolve(name + "3"), content.replace(name + "2", name + "3"), StandardCharsets.ISO_8859_1);
+        }
+        return to;
+    }
+
+    @Test
+    void shouldWorkThroughTheForwardingLibrariesWhereThereIsCuda13Alone() throws Exception {
+        List<String> properties =
+                List.of("-D" + CudaLibraries.SIMULATOR + "=" + cuda13(), "-Dtp4j.cuda.kernelCache=none");
+        String cache =
+                Path.of(System.getProperty(CudaLibraries.SIMULATOR), "cache13").toString();
+        Map<String, String> newDriver = Map.of("CUSIM_DRIVER_VERSION", "13000", "CUSIM_CACHE", cache);
+        Running run = start(newDriver, properties, "train");
+        assertThat(run.output()).contains("loss", "done").doesNotContain("tp4j: libcublas.so.13 has no");
+        assertThat(run.process.exitValue()).isZero();
+
+        Running old = start(Map.of("CUSIM_DRIVER_VERSION", "12060"), properties, "train");
+        assertThat(old.output())
+                .contains("cuBLAS and NVRTC cannot be used; looked at:")
+                .contains("libraries of CUDA 13: not for a driver of CUDA 12.6")
+                .contains("HINT: install the CUDA toolkit");
     }
 
     /** JCuda's natives and our kernels are written to disk by whoever comes first. */

@@ -3,6 +3,7 @@ package org.tp4j.cuda;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,9 +27,6 @@ public final class CudaLibraries {
     private static final String DRIVER_HINT =
             "install NVIDIA's driver (nvidia-smi must work); in a container, start it with --gpus all; without a GPU use"
                     + " --device cpu";
-
-    private static @Nullable CudaLibraries loaded;
-    private static @Nullable TpException failure;
 
     private final long driver;
     private final String driverPath;
@@ -62,36 +60,45 @@ public final class CudaLibraries {
     }
 
     /**
+     * What came of looking; a failure is an answer here, not an exception, so that asking again gives it again.
+     *
+     * @param libraries what has been opened, or null
+     * @param failure why nothing has
+     */
+    private record Outcome(
+            @Nullable CudaLibraries libraries, @Nullable TpException failure) {}
+
+    private static final class Holder {
+        static final Outcome OUTCOME = look();
+
+        private static Outcome look() {
+            try {
+                return new Outcome(open(), null);
+            } catch (TpException e) {
+                return new Outcome(null, e);
+            } catch (RuntimeException | LinkageError e) {
+                return new Outcome(null, new TpException("CUDA cannot be used: " + e, e));
+            }
+        }
+    }
+
+    /**
      * What has been opened, after opening it if need be.
      *
      * @throws TpException if something is missing, with what was looked for and where; the same each time
      */
-    public static synchronized CudaLibraries load() {
-        if (failure != null) {
-            throw again(failure);
+    public static CudaLibraries load() {
+        CudaLibraries libraries = Holder.OUTCOME.libraries();
+        if (libraries == null) {
+            throw again(Objects.requireNonNull(Holder.OUTCOME.failure()));
         }
-        if (loaded == null) {
-            try {
-                loaded = open();
-            } catch (TpException e) {
-                failure = e;
-                throw e;
-            } catch (RuntimeException | LinkageError e) {
-                failure = new TpException("CUDA cannot be used: " + e, e);
-                throw failure;
-            }
-        }
-        return loaded;
+        return libraries;
     }
 
     /** Why CUDA cannot be used on this machine, in words for the user; empty if it can. */
     public static Optional<String> unavailable() {
-        try {
-            load();
-            return Optional.empty();
-        } catch (TpException e) {
-            return Optional.of(String.valueOf(e.getMessage()));
-        }
+        TpException failure = Holder.OUTCOME.failure();
+        return failure == null ? Optional.empty() : Optional.of(String.valueOf(failure.getMessage()));
     }
 
     /** A fresh exception for a new stack trace. */

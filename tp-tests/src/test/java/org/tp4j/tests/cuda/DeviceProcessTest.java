@@ -118,6 +118,7 @@ class DeviceProcessTest {
         Path from = Path.of(System.getProperty(CudaLibraries.SIMULATOR));
         Path to = Files.createDirectory(folder.resolve("cuda13"));
         Files.copy(from.resolve("libcuda.so.1"), to.resolve("libcuda.so.1"));
+        Files.createSymbolicLink(to.resolve("include"), from.resolve("include"));
         for (String name : List.of("libcublas.so.1", "libnvrtc.so.1")) {
             // Soname and version node lie in the file as text of the same length.
             String content = Files.readString(from.resolve(name + "2"), StandardCharsets.ISO_8859_1);

@@ -4,6 +4,7 @@
 #   scripts/gpu-bundle.sh [--golden DIR] [--to DIR] [--without-openblas]
 # --golden defaults to ../shared/golden where that is, else to the vectors among the tests. XZ_OPT (default "-7 -T0") says how
 # hard to compress. With TP4J_BUILT=1 nothing is built.
+# shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 limit_mb=55
@@ -14,7 +15,7 @@ for argument; do
     case $argument in
         --without-openblas) openblas=no ;;
         -h | --help)
-            sed -n '2,/^source/ { /^#/ s/^# \{0,1\}//p }' "${BASH_SOURCE[0]}"
+            sed -n '2,/^# shellcheck/ { /^# shellcheck/! s/^# \{0,1\}//p }' "${BASH_SOURCE[0]}"
             exit 0
             ;;
     esac
@@ -28,8 +29,10 @@ for tool in xz tar; do
     command -v $tool >/dev/null || tp_fail "no $tool found" "install it (Debian, Ubuntu: apt-get install xz-utils tar)"
 done
 tp_find_java
-[ -x "$TP_JAVA_DIR/bin/jlink" ] && [ -d "$TP_JAVA_DIR/jmods" ] || tp_fail "$TP_JAVA_DIR has no jlink or no jmods" \
-    "install a full JDK 17 or newer (Debian, Ubuntu: openjdk-17-jdk-headless), or set JAVA_HOME to one"
+if ! [ -x "$TP_JAVA_DIR/bin/jlink" ] || ! [ -d "$TP_JAVA_DIR/jmods" ]; then
+    tp_fail "$TP_JAVA_DIR has no jlink or no jmods" \
+        "install a full JDK 17 or newer (Debian, Ubuntu: openjdk-17-jdk-headless), or set JAVA_HOME to one"
+fi
 
 # Everything but the tests' run; offline first, as nothing changes between two bundles.
 build() {

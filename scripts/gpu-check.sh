@@ -7,6 +7,7 @@
 # --out       default $OUT, else target/gpu-check: gpu-check.json (everything), gpu-check.txt (the table), gpu-check.log
 # --simulate  on devices simulated on the host, all of it small: to try the check itself
 # Exit code: 0 if all stages passed, 1 if not, 2 if nothing could be checked.
+# shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # What this machine is: a stage of the check, and all there is to learn where Java does not start.
@@ -22,9 +23,9 @@ versions() {
     env | grep -E '^(CUDA|NVIDIA|NCCL|LD_LIBRARY_PATH|PATH=)' | sort || true
     cat /proc/driver/nvidia/version 2>/dev/null || true
     ldconfig -p 2>/dev/null | grep -E 'libcuda\.so|libcublas|libnvrtc|libnccl|libnvidia-ml' || true
-    command -v nvcc >/dev/null && nvcc --version | tail -n 2 || true
+    ! command -v nvcc >/dev/null || nvcc --version | tail -n 2
     local python=${TP4J_PYTHON:-python3}
-    command -v "$python" >/dev/null && "$python" - <<'PYTHON' || true
+    ! command -v "$python" >/dev/null || "$python" - <<'PYTHON' || true
 import glob, json, os, sys, sysconfig
 print("python", sys.version.split()[0], sys.executable)
 for file in sorted(glob.glob(os.path.join(sysconfig.get_paths()["purelib"], "nvidia", "*", "lib", "*.so*"))):
@@ -42,7 +43,7 @@ except ImportError as e:
 PYTHON
     if command -v nvidia-smi >/dev/null; then
         nvidia-smi --format=csv,noheader \
-            --query-gpu=name,driver_version,memory.total,memory.used,clocks.max.sm,clocks.sm,power.limit,temperature.gpu,mig.mode.current,compute_mode
+            --query-gpu=name,driver_version,memory.total,memory.used,clocks.max.sm,clocks.sm,power.limit,temperature.gpu,mig.mode.current,compute_mode || true
         nvidia-smi
     else
         echo "no nvidia-smi"
@@ -59,7 +60,7 @@ for argument; do
             ;;
         --simulate) simulate=yes ;;
         -h | --help)
-            sed -n '2,/^source/ { /^#/ s/^# \{0,1\}//p }' "${BASH_SOURCE[0]}"
+            sed -n '2,/^# shellcheck/ { /^# shellcheck/! s/^# \{0,1\}//p }' "${BASH_SOURCE[0]}"
             exit 0
             ;;
     esac

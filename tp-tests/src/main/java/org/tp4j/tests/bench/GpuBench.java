@@ -291,14 +291,14 @@ public final class GpuBench implements Callable<Integer> {
         private void measureProducts(Type type, Sizes of) {
             MlpGemms ofStep = new MlpGemms(backend, type.dtype, of.tokens, of.hidden, of.ffn);
             for (MlpGemms.Product one : ofStep.products()) {
-                measureProduct(type, one, () -> ofStep.run(one));
+                measureProduct(type, one.name(), one, () -> ofStep.run(one));
             }
             MlpGemms square = new MlpGemms(backend, type.dtype, product, product, product);
             MlpGemms.Product one = square.products().get(0);
-            measureProduct(type, one, () -> square.run(one));
+            measureProduct(type, "square", one, () -> square.run(one));
         }
 
-        private void measureProduct(Type type, MlpGemms.Product of, Runnable body) {
+        private void measureProduct(Type type, String name, MlpGemms.Product of, Runnable body) {
             Map<String, Object> question = new LinkedHashMap<>();
             question.put("what", "product");
             question.put("dtype", type.name());
@@ -312,7 +312,7 @@ public final class GpuBench implements Callable<Integer> {
                     peer.contender("torch", question, pace, PEER_MS)));
             Report report = new Report()
                     .put("measure", "product")
-                    .put("product", of.name())
+                    .put("product", name)
                     .put("dtype", type.name())
                     .put("m", of.m())
                     .put("n", of.n())

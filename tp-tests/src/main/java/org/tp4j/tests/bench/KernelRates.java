@@ -4,6 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.cuda.CudaBackend;
+import org.tp4j.nn.Linear;
+import org.tp4j.nn.Module;
+import org.tp4j.optim.AdamW;
+import org.tp4j.optim.SGD;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.DType;
@@ -12,6 +16,7 @@ import org.tp4j.tensor.ReductionKernels;
 import org.tp4j.tensor.Region;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.StepNumber;
+import org.tp4j.tensor.Tensor;
 
 /**
  * Rates of kernels that only move memory: bytes they must read and write, over their time. What is far below the rate of a
@@ -34,8 +39,8 @@ final class KernelRates {
         this.pace = pace;
     }
 
-    /** A kernel and how often it must touch an element of a large array. */
-    private record Measured(String name, int touches, Runnable body) {}
+    /** A kernel and how many bytes it must read and write for an element of the large arrays. */
+    private record Measured(String name, int bytesAnElement, Runnable body) {}
 
     /** One report a kernel, in a scope of the caller's. */
     List<Report> measure() {
@@ -51,7 +56,7 @@ final class KernelRates {
             failed |= contest.hasFailures();
             contest.addTo(report);
             if (contest.has("kernel")) {
-                double bytes = (double) kernel.touches * rows * columns * dtype.bytes();
+                double bytes = (double) kernel.bytesAnElement * rows * columns;
                 report.put("gb_s", bytes / contest.medianMs("kernel") / 1e6, 1);
             }
             reports.add(report);
@@ -86,11 +91,16 @@ final class KernelRates {
         Region whole = Region.whole(x.shape());
         StepNumber stream = StepNumber.of(7);
         ReductionKernels.Kind sum = ReductionKernels.Kind.SUM;
-        int cast = dtype == DType.FLOAT32 ? 2 : 1 + DType.FLOAT32.bytes() / dtype.bytes();
+        int b = dtype.bytes();
+        Module layer = trainedLayer();
+        SGD sgd = new SGD(layer, 1e-3);
+        AdamW adam = new AdamW(layer, 1e-3);
         return List.of(
-                new Measured("add", 3, () -> backend.elementwise().binary(BinaryKernel.ADD, x, dy, out)),
+                new Measured("add", 3 * b, () -> backend.elementwise().binary(BinaryKernel.ADD, x, dy, out)),
                 new Measured(
-                        "cast to float32", cast, () -> backend.elementwise().cast(x, single)),
+                        "cast to float32",
+                        b + DType.FLOAT32.bytes(),
+                        () -> backend.elementwise().cast(x, single)),
                 new Measured(
                         "bias and GELU",
                         2,
@@ -107,14 +117,26 @@ final class KernelRates {
                         "sum of rows", 1, () -> backend.reduction().reduce(sum, x, new boolean[] {false, true}, mean)),
                 new Measured(
                         "sum of all", 1, () -> backend.reduction().reduce(sum, x, new boolean[] {true, true}, one)),
-                new Measured("softmax", 2, () -> backend.reduction().softmax(x, false, out)),
+                new Measured("softmax", 2 * b, () -> backend.reduction().softmax(x, false, out)),
                 new Measured(
                         "gradient of softmax", 3, () -> backend.reduction().softmaxGrad(probabilities, dy, false, out)),
-                new Measured("layer norm", 2, () -> backend.norm().layerNorm(x, row, row, 1e-5, out, mean, rstd)),
+                new Measured("layer norm", 2 * b, () -> backend.norm().layerNorm(x, row, row, 1e-5, out, mean, rstd)),
                 new Measured(
                         "gradient of layer norm",
                         3,
                         () -> backend.norm().layerNormGrad(x, row, mean, rstd, dy, out, dWeight, dBias)),
-                new Measured("dropout", 2, () -> backend.random().dropout(x, 0.1, 7, stream, whole, out)));
+                new Measured("dropout", 2 * b, () -> backend.random().dropout(x, 0.1, 7, stream, whole, out)),
+                // Gradient and parameter; the 32-bit values read and written are the parameter's or its copy's.
+                new Measured("SGD", dtype == DType.FLOAT32 ? 12 : 4 + 8, sgd::step),
+                new Measured("AdamW", dtype == DType.FLOAT32 ? 28 : 4 + 24, adam::step));
+    }
+
+    /** A layer whose weight is [rows, columns] and has a gradient. */
+    private Module trainedLayer() {
+        Linear layer = new Linear(columns, rows, false);
+        layer.materialize(backend, dtype, 0);
+        Tensor x = Tensors.normal(backend, dtype, Shape.of(1, columns), 0, 1, 0, 5);
+        layer.apply(x).sum().backward();
+        return layer;
     }
 }

@@ -32,7 +32,7 @@ final class CheckPlan {
     List<Stage> stages() {
         List<Stage> stages = new ArrayList<>();
         stages.add(Stage.of(MACHINE, 30, 2, List.of("bash", options.script().toString(), "--versions")));
-        stages.add(Stage.of(AHEAD, 200, 2, torch("--ahead --modes compile,reduce-overhead " + sizes()))
+        stages.add(Stage.of(AHEAD, 110, 2, torch("--ahead --modes compile,reduce-overhead " + sizes()))
                 .inBackground());
         stages.add(Stage.of(ON_CPU, 60, 2, mlp("cpu", 1)).inBackground());
         stages.add(Stage.of("device", 60, 5, java("org.tp4j.tests.gpu.SmokeMain")));
@@ -41,11 +41,11 @@ final class CheckPlan {
         stages.add(Stage.of("losses as on the CPU", 15, 2, losses()).awaiting(ON_CPU));
         stages.add(Stage.of("measurements", 130, 15, bench(130, "--types bf16,fp32"))
                 .awaiting(AHEAD));
-        stages.add(Stage.of("conformance T=1", 45, 5, conformance(1, NCCL)));
+        stages.add(Stage.of("conformance T=1", 40, 5, conformance(1, NCCL)));
         stages.add(
                 Stage.of("nccl T=1", 45, 5, java("org.tp4j.tests.comm.ContractMain", "-Dtp.test.device=cuda", NCCL)));
-        stages.add(Stage.of("mlp T=2", 45, 5, mlp("cuda", 2, HOST)));
-        stages.add(Stage.of("conformance T=2", 45, 5, conformance(2, HOST)));
+        stages.add(Stage.of("mlp T=2", 40, 5, mlp("cuda", 2, HOST)));
+        stages.add(Stage.of("conformance T=2", 40, 5, conformance(2, HOST)));
         stages.add(Stage.of("measurements TF32", 60, 15, bench(60, "--types tf32 --only-steps", TF32)));
         return stages;
     }
@@ -136,11 +136,13 @@ final class CheckPlan {
                 "-Dtp4j.native.cache=" + scratch.resolve("natives"),
                 "-Dorg.bytedeco.javacpp.cachedir=" + scratch.resolve("javacpp"),
                 "-Dtp4j.comm.timeoutSeconds=30"));
-        // Compiling for a simulated device is slow, and the user's cache may have the kernels already.
-        command.add(
-                simulated
-                        ? "-Dtp4j.cuda.simulator=" + options.simulator()
-                        : "-Dtp4j.cuda.kernelCache=" + scratch.resolve("kernels"));
+        if (simulated) { // where kernels may have been compiled already, and these short runs do not repay the JVM's
+            // effort
+            command.add("-Dtp4j.cuda.simulator=" + options.simulator());
+            command.add("-XX:TieredStopAtLevel=1");
+        } else {
+            command.add("-Dtp4j.cuda.kernelCache=" + scratch.resolve("kernels"));
+        }
         List<String> rest = new ArrayList<>();
         for (String argument : arguments) {
             (argument.startsWith("-D") ? command : rest).add(argument);

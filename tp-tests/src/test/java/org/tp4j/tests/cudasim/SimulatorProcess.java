@@ -46,7 +46,9 @@ final class SimulatorProcess {
         assumeSimulator();
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx256m",
+                "--add-modules",
+                "jdk.incubator.vector",
+                "-Xmx1g",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-cp",

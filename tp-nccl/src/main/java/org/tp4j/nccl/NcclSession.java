@@ -252,8 +252,15 @@ final class NcclSession implements GroupSession {
 
     @Override
     public void close() {
-        if (isOver()) {
+        if (ended) {
+            return;
+        }
+        if (failure != null) {
             watchdog.end();
+            ended = true;
+            backend.watchCapturedSteps(null);
+            lanes.forEach(this::freeLane);
+            backend.recover(); // the communicators are gone, and nothing of this session is under way any more
             return;
         }
         backend.computeStream().synchronize(); // what it has been asked for may contain collectives
@@ -261,9 +268,7 @@ final class NcclSession implements GroupSession {
         watchdog.end();
         backend.watchCapturedSteps(null);
         communicators.forEach(Communicator::leave);
-        for (NcclLane lane : lanes) {
-            freeLane(lane);
-        }
+        lanes.forEach(this::freeLane);
         ended = true;
     }
 

@@ -39,8 +39,10 @@ final class ThreadRank {
             job.finished(rank);
         } catch (Throwable t) {
             job.failed(rank, t);
-            if (session != null) {
-                session.abort(new CommunicationException("rank " + rank + " has failed: " + t, t));
+            GroupSession failed = session;
+            if (failed != null) {
+                failed.abort(new CommunicationException("rank " + rank + " has failed: " + t, t));
+                failed.close();
             }
         } finally {
             // After the job knows how it ended, so that peers are told the reason.

@@ -15,7 +15,6 @@ import org.tp4j.tensor.UnaryKernel;
  * <p>A quotient of integers by 0 is 0: a kernel has nobody to throw an exception to.
  */
 final class CudaElementwise implements ElementwiseKernels {
-    private static final String SOURCE = "elementwise";
     private static final String FUSED = "fused";
     private static final long MOST_BIASED = 1L << 30; // elements a launch with 32-bit indices
 
@@ -34,11 +33,11 @@ final class CudaElementwise implements ElementwiseKernels {
 
     CudaElementwise(Kernels kernels, CudaStream stream) {
         this.device = kernels.device();
-        this.unary = new KernelFamily(kernels, SOURCE, "unary");
-        this.binary = new KernelFamily(kernels, SOURCE, "binary");
-        this.binaryBroadcast = new KernelFamily(kernels, SOURCE, "binaryBroadcast");
-        this.compare = new KernelFamily(kernels, SOURCE, "compare");
-        this.addScaled = new KernelFamily(kernels, SOURCE, "addScaled");
+        this.unary = new KernelFamily(kernels, "unary", "unary");
+        this.binary = new KernelFamily(kernels, "binary", "binary");
+        this.binaryBroadcast = new KernelFamily(kernels, "broadcast", "binaryBroadcast");
+        this.compare = new KernelFamily(kernels, "broadcast", "compare");
+        this.addScaled = new KernelFamily(kernels, "binary", "addScaled");
         this.cast = new KernelFamily(kernels, "cast", "cast");
         this.biasActivation = new KernelFamily(kernels, FUSED, "biasActivation");
         this.biasActivationGrad = new KernelFamily(kernels, FUSED, "biasActivationGrad");

@@ -23,7 +23,18 @@ import org.tp4j.tensor.DType;
  */
 final class KernelImages {
     private static final List<String> TRAINING = List.of(
-            "elementwise", "fused", "reduce", "norm", "softmax", "optimizer", "random", "copy", "cast", "embedding");
+            "unary",
+            "binary",
+            "broadcast",
+            "fused",
+            "reduce",
+            "norm",
+            "softmax",
+            "optimizer",
+            "random",
+            "copy",
+            "cast",
+            "embedding");
     private static final int SPARE_FROM = 4; // processors
     private static final int MOST_COMPILERS = 12;
     private static final ExecutorService COMPILERS = compilers();

@@ -11,7 +11,8 @@ import org.tp4j.tensor.DType;
 
 /** The CUDA C++ sources among the resources, and how they are compiled for an element type. */
 final class KernelSources {
-    private static final List<String> HEADERS = List.of("tp4j.cuh", "loops.cuh", "functions.cuh", "rows.cuh");
+    private static final List<String> HEADERS =
+            List.of("tp4j.cuh", "loops.cuh", "functions.cuh", "arithmetic.cuh", "rows.cuh");
 
     private KernelSources() {}
 

@@ -31,7 +31,7 @@ class RealLibrariesTest {
     private static final int CUDA_MACHINE = 190;
     /** The sources that integers and truth values go through too. */
     private static final Set<String> OF_ALL_TYPES =
-            Set.of("cast.cu", "copy.cu", "elementwise.cu", "embedding.cu", "reduce.cu");
+            Set.of("binary.cu", "broadcast.cu", "cast.cu", "copy.cu", "embedding.cu", "reduce.cu", "unary.cu");
     /** The sources that integers alone go through. */
     private static final Set<String> OF_INTEGERS = Set.of("ids.cu");
 

@@ -55,6 +55,7 @@ export XZ_OPT=${XZ_OPT:--7 -T0}
 
 # What the jars and the tests ask of Java; the check's dry run would miss one that is left out.
 modules=java.base,java.instrument,java.logging,java.management,java.naming,java.xml,jdk.incubator.vector,jdk.unsupported
+modules=$modules,jdk.zipfs # by which JUnit looks into jars
 "$TP_JAVA_DIR/bin/jlink" --add-modules $modules --strip-java-debug-attributes --no-header-files --no-man-pages \
     --output "$work/java" 2>&1 | { grep -v "Using incubator modules" || true; }
 tar -C "$work" --owner=0 --group=0 -cJf "$work/bundle/java.tar.xz" java
@@ -75,7 +76,7 @@ repack() { # repack JAR [PATTERN...]: without the files of these names
 }
 for jar in $(tr : '\n' <"$classpath") "$(tp_jar tp-tests)"; do
     case $(basename "$jar") in
-        archunit* | awaitility* | hamcrest* | jmh-* | jopt-simple* | commons-math3*) continue ;;
+        archunit* | jmh-* | jopt-simple* | commons-math3*) continue ;;
         openblas*) [ $openblas = yes ] || continue ;;
         jcuda-natives-* | jcublas-natives-*)
             repack "$jar" 'libJNvPTXCompiler-*' 'libJCudaRuntime-*' 'libJCublas-*'

@@ -66,7 +66,7 @@ final class CheckPlan {
 
     private List<String> tests() {
         return simulated
-                ? java(TESTS, "org.tp4j.tests.cuda.GemmTest")
+                ? java(TESTS, "org.tp4j.tests.cuda:GemmTest")
                 : java(TESTS, "org.tp4j.tests.cuda", "org.tp4j.tests.nccl");
     }
 

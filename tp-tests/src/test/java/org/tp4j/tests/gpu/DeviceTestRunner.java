@@ -1,6 +1,5 @@
 package org.tp4j.tests.gpu;
 
-import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectPackage;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -29,7 +28,7 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
- * Runs device tests where there is no Maven: {@code DeviceTestRunner NAME...} with names of packages or classes. Each class has a JVM
+ * Runs device tests where there is no Maven: {@code DeviceTestRunner PACKAGE...}, or {@code PACKAGE:CLASS} for one of it. Each class has a JVM
  * of its own, a few at a time, since a kernel that faults leaves its process no device. A line of JSON for each class, after
  * what its failures say.
  */
@@ -68,14 +67,20 @@ public final class DeviceTestRunner {
     private static TreeSet<String> classes(List<String> names) {
         TreeSet<String> classes = new TreeSet<>();
         for (String name : names) {
-            boolean isClass = Character.isUpperCase(name.charAt(name.lastIndexOf('.') + 1));
+            int colon = name.indexOf(':');
+            String only = colon < 0 ? "" : name.substring(colon);
             TestPlan plan = LauncherFactory.create()
                     .discover(LauncherDiscoveryRequestBuilder.request()
-                            .selectors(isClass ? selectClass(name) : selectPackage(name))
+                            .selectors(selectPackage(colon < 0 ? name : name.substring(0, colon)))
                             .build());
             for (TestIdentifier engine : plan.getRoots()) {
                 for (TestIdentifier test : plan.getChildren(engine)) {
-                    test.getSource().ifPresent(source -> classes.add(((ClassSource) source).getClassName()));
+                    String found = test.getSource()
+                            .map(source -> ((ClassSource) source).getClassName())
+                            .orElse("");
+                    if (found.endsWith(only.replace(':', '.'))) {
+                        classes.add(found);
+                    }
                 }
             }
         }

@@ -26,19 +26,22 @@ final class CudaChecks {
         for (Needed needed : LIBRARIES) {
             findings.add(library(libraries, needed, gpus));
         }
-        GroupEngines.availability()
-                .forEach((engine, problem) -> findings.add(
-                        problem.isEmpty()
-                                ? Finding.ok("engine " + engine, "usable")
-                                : Finding.absent("engine " + engine, problem.replaceAll("\\s*\\n\\s*", " "), "")));
+        GroupEngines.availability().forEach((engine, problem) -> findings.add(usable("engine " + engine, problem)));
         String problem = Backends.availability().get("cuda");
         findings.add(
                 problem == null
                         ? Finding.absent("device cuda", "tp-cuda is not on the class path", "")
-                        : problem.isEmpty()
-                                ? Finding.ok("device cuda", "usable")
-                                : Finding.absent("device cuda", problem.replaceAll("\\s*\\n\\s*", " "), ""));
+                        : usable("device cuda", problem));
         return findings;
+    }
+
+    /** A part of ours, by its own words on why it cannot be used; none if it can. */
+    private static Finding usable(String what, String problem) {
+        if (problem.isEmpty()) {
+            return Finding.ok(what, "usable");
+        }
+        String[] parts = problem.replaceAll("\\s*\\n\\s*", " ").split("; HINT: ", 2);
+        return Finding.absent(what, parts[0], parts.length < 2 ? "" : parts[1]);
     }
 
     private static boolean addGpus(List<Finding> findings) {

@@ -157,7 +157,7 @@ tp_simulate() {
     mkdir -p "$TP_STAMPS"
     jars=$(tr : '\n' <"$TP_ROOT/tp-examples/target/classpath.txt" | grep -E '/(jcuda|jcublas)-natives-[^/]*\.jar$' | sort -r) || true
     (
-        flock 9
+        ! command -v flock >/dev/null || flock 9
         # shellcheck disable=SC2086
         JAVA_HOME=$TP_JAVA_DIR "$TP_ROOT/scripts/build-simulator.sh" "$TP_ROOT/tp-tests" $jars
     ) 9>"$TP_STAMPS/simulator.lock"

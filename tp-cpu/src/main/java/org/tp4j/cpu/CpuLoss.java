@@ -65,19 +65,35 @@ final class CpuLoss implements LossKernels {
         Cells index = Cells.of(ids);
         float[] scratch = pool.takeFloats(n);
         float[] other = pool.takeFloats(n);
-        int count = (int) ids.elements();
-        for (int i = 0; i < count; i++) {
-            long id = index.getLong(i);
-            long row = id - firstRow;
-            if (id != paddingId && row >= 0 && row < rows) {
-                int first = (int) row * n;
-                float[] sum = to.read(first, n, scratch);
+        long[] named = byRow(index, (int) ids.elements(), firstRow, rows, paddingId);
+        for (int k = 0; k < named.length; ) {
+            int row = (int) (named[k] >> Integer.SIZE);
+            int first = row * n;
+            float[] sum = to.read(first, n, scratch); // of 16-bit rows in 32 bits, rounded once
+            for (; k < named.length && (int) (named[k] >> Integer.SIZE) == row; k++) {
+                int i = (int) named[k];
                 floats.addScaled(1, from.read(i * n, n, other), from.at(i * n), sum, to.at(first), n);
-                to.write(first, n, sum);
             }
+            to.write(first, n, sum);
         }
         pool.giveFloats(other);
         pool.giveFloats(scratch);
+    }
+
+    /** The ids that name a row of the table: the row in the upper half, the id's position in the lower, in that order. */
+    private static long[] byRow(Cells ids, int count, long firstRow, long rows, long paddingId) {
+        long[] named = new long[count];
+        int n = 0;
+        for (int i = 0; i < count; i++) {
+            long id = ids.getLong(i);
+            long row = id - firstRow;
+            if (id != paddingId && row >= 0 && row < rows) {
+                named[n++] = row << Integer.SIZE | i;
+            }
+        }
+        long[] sorted = Arrays.copyOf(named, n);
+        Arrays.sort(sorted);
+        return sorted;
     }
 
     @Override

@@ -28,6 +28,10 @@ final class ReferenceLoss implements LossKernels {
         Cells upstream = Cells.of(dy);
         Cells index = Cells.of(ids);
         Cells to = Cells.of(dTable);
+        if (dTable.dtype().isHalf()) {
+            scatterAddHalves(upstream, index, ids.elements(), firstRow, paddingId, to, rows, n);
+            return;
+        }
         for (long i = 0; i < ids.elements(); i++) {
             long id = index.getLong(i);
             long row = id - firstRow;
@@ -36,6 +40,21 @@ final class ReferenceLoss implements LossKernels {
                     to.set(row * n + j, to.get(row * n + j) + upstream.get(i * n + j));
                 }
             }
+        }
+    }
+
+    /** Each sum in 32 bits, rounded once. */
+    private static void scatterAddHalves(
+            Cells upstream, Cells ids, long count, long firstRow, long paddingId, Cells to, long rows, long n) {
+        for (long at = 0; at < rows * n; at++) {
+            float sum = (float) to.get(at);
+            for (long i = 0; i < count; i++) {
+                long id = ids.getLong(i);
+                if (id != paddingId && id - firstRow == at / n) {
+                    sum += (float) upstream.get(i * n + at % n);
+                }
+            }
+            to.set(at, sum);
         }
     }
 

@@ -8,6 +8,7 @@ import static org.tp4j.cpu.TestArrays.of;
 import static org.tp4j.cpu.TestArrays.random;
 import static org.tp4j.cpu.TestArrays.window;
 
+import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -54,6 +55,20 @@ class LossTest {
                 reference.scatterAddRows(out, index, 10, 13, expectedTable);
                 assertClose(dTable, expectedTable, tolerance(dtype));
             }
+        }
+    }
+
+    /** Rounded after each addition, 1 added up a thousand times is 256 in bfloat16. */
+    @Test
+    void shouldRoundSumsOfHalfRowsOnce() {
+        NdArray ids = of(DType.INT32, 0, Shape.of(1000), new double[1000]);
+        double[] ones = new double[2000];
+        java.util.Arrays.fill(ones, 1);
+        NdArray dy = of(DType.BFLOAT16, 0, Shape.of(1000, 2), ones);
+        for (LossKernels kernels : List.of(CpuBackend.get().loss(), new ReferenceLoss())) {
+            NdArray table = of(DType.BFLOAT16, 0, Shape.of(2, 2), 0, 0, 0, 0);
+            kernels.scatterAddRows(dy, ids, 0, Long.MIN_VALUE, table);
+            assertClose(table, of(DType.BFLOAT16, 0, Shape.of(2, 2), 1000, 1000, 0, 0), 0);
         }
     }
 

@@ -76,6 +76,12 @@ public final class CudaLibraries {
                 return new Outcome(open(), null);
             } catch (TpException e) {
                 return new Outcome(null, e);
+            } catch (ExceptionInInitializerError e) { // a jar built without its natives
+                return new Outcome(
+                        null,
+                        e.getCause() instanceof TpException cause
+                                ? cause
+                                : new TpException("CUDA cannot be used: " + e.getCause(), e));
             } catch (RuntimeException | LinkageError e) {
                 return new Outcome(null, new TpException("CUDA cannot be used: " + e, e));
             }

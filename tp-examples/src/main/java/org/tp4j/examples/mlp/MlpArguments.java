@@ -150,6 +150,9 @@ final class MlpArguments {
      * @param launched what mpirun has said about this process, if it has
      */
     LaunchOptions launchOptions(Optional<LaunchEnvironment> launched) {
+        if (simulate && device != DeviceName.cuda) {
+            throw wrong("--simulate with --device " + device + "; HINT: simulated devices are --device cuda");
+        }
         LaunchOptions options = LaunchOptions.defaults().withDeviceType(device.name());
         if (launched.isPresent()) {
             int size = launched.get().size();

@@ -85,6 +85,10 @@ public final class RankOptions {
      * @throws IllegalArgumentException if the launcher is unknown, needs mpirun, or has no such device here
      */
     public void check() {
+        if (simulate && !device.equals("cuda")) {
+            throw new IllegalArgumentException(
+                    "--simulate with --device " + device + "; HINT: simulated devices are --device cuda");
+        }
         if (simulate && System.getProperty(CudaLibraries.SIMULATOR, "").isEmpty()) {
             throw new IllegalArgumentException(
                     "--simulate, but no simulator is set; HINT: start the script, which builds it," + " or set -D"

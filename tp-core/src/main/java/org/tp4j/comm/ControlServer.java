@@ -93,6 +93,10 @@ public final class ControlServer implements AutoCloseable {
             try {
                 Socket socket = listener.accept();
                 sockets.add(socket);
+                if (listener.isClosed()) { // the system may still have let one in while it was being closed
+                    quietly(socket);
+                    return;
+                }
                 spawn("tp4j-control-client", () -> serve(socket));
             } catch (IOException e) {
                 if (!listener.isClosed()) {

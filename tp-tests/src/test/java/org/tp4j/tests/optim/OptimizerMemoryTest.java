@@ -29,6 +29,10 @@ import org.tp4j.tests.oracle.Ranks;
 @SuppressWarnings("try") // scopes that only own
 class OptimizerMemoryTest {
     private static final CpuBackend CPU = CpuBackend.get();
+    private static final int STEPS = 40;
+
+    /** Ranks share the pool, and may come to want scratch memory at the same moment for the first time in a later step. */
+    private static final long FIRST_MEETINGS = 4;
 
     private static Tensor filled(double value, long size) {
         double[] elements = new double[(int) size];
@@ -54,7 +58,7 @@ class OptimizerMemoryTest {
             Optimizer adam = new AdamW(models.get(0), 1e-3);
             Optimizer sgd = new SGD(models.get(1), SgdOptions.of(1e-3).withMomentum(0.9));
             long warm = 0;
-            for (int i = 0; i < 10; i++) {
+            for (int i = 0; i < STEPS; i++) {
                 for (Weights weights : models) {
                     GradientClipping.byNorm(weights, 1);
                 }
@@ -65,7 +69,7 @@ class OptimizerMemoryTest {
                 warm = i == 1 ? CPU.arraysCreated() : warm;
                 rank.all(i);
             }
-            assertThat(CPU.arraysCreated()).isEqualTo(warm);
+            assertThat(CPU.arraysCreated() - warm).isBetween(0L, FIRST_MEETINGS * (ranks - 1L));
             rank.all(0);
         });
     }

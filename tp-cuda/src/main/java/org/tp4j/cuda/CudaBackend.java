@@ -282,10 +282,6 @@ public final class CudaBackend implements Backend {
         return pool;
     }
 
-    CudaDevice cudaDevice() {
-        return device;
-    }
-
     /** Records from now on what is asked of the streams; null ends it. */
     public void setTrace(@Nullable StreamTrace trace) {
         streams.forEach(stream -> stream.setTrace(trace));

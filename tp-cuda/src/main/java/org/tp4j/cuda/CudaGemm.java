@@ -180,12 +180,6 @@ final class CudaGemm implements GemmKernels {
         return made;
     }
 
-    /** Makes what products need, before a step is captured. */
-    synchronized void prepare() {
-        device.makeCurrent();
-        handle();
-    }
-
     private static void check(int result, String call) {
         if (result != cublasStatus.CUBLAS_STATUS_SUCCESS) {
             throw new TpException(call + ": " + cublasStatus.stringFor(result));

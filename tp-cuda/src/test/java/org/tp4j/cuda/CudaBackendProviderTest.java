@@ -13,7 +13,9 @@ import org.tp4j.tensor.TpException;
 class CudaBackendProviderTest {
     @BeforeEach
     void onlyWithoutADriver() {
-        assumeThat(CudaLibraries.unavailable()).isPresent();
+        assumeThat(CudaLibraries.unavailable())
+                .as("no driver here: what is said without one")
+                .isPresent();
     }
 
     @Test

@@ -44,7 +44,9 @@ class LibrarySearchTest {
         System.setProperty(PROPERTY, "/somewhere/libnothing.so.7");
         assertThat(search.candidates(Map.of("LD_LIBRARY_PATH", folder + "/lib")))
                 .containsExactly("/somewhere/libnothing.so.7");
-        assumeThat(NativeLibrary.platform()).isEqualTo("linux-x86_64");
+        assumeThat(NativeLibrary.platform())
+                .as("our own native, built for this platform alone")
+                .isEqualTo("linux-x86_64");
         assertThatThrownBy(search::open)
                 .isInstanceOf(NativeLibraryException.class)
                 .hasMessageContaining("Nothing cannot be used; looked at: /somewhere/libnothing.so.7")

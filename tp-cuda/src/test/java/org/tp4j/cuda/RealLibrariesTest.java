@@ -59,7 +59,9 @@ class RealLibrariesTest {
     }
 
     private static void assumeInstalled() {
-        assumeThat(missing).isNull();
+        assumeThat(missing)
+                .as("NVIDIA's NVRTC and a driver, which are not everywhere")
+                .isNull();
     }
 
     static Stream<Arguments> sourcesAndTypes() throws IOException, URISyntaxException {

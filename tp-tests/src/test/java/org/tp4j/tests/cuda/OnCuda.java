@@ -25,7 +25,9 @@ public final class OnCuda {
     /** A device, or the test is skipped. */
     public static CudaBackend device(int index) {
         assumeThat(CudaLibraries.unavailable()).as("CUDA, real or simulated").isEmpty();
-        assumeThat(index).isLessThan(CudaLibraries.load().deviceCount());
+        assumeThat(index)
+                .as("as many devices as the test needs")
+                .isLessThan(CudaLibraries.load().deviceCount());
         return CudaBackend.of(index);
     }
 

@@ -25,19 +25,22 @@ public final class Gathers {
      * this uses the result within the module that is running and does not keep it.
      */
     public static DTensor whileModuleRuns(DTensor shards, String axis, Placement wanted) {
-        DTensor result = shards.redistribute(axis, wanted);
         Layout before = shards.layout();
-        boolean gathers =
-                before.placement(before.mesh().axisIndex(axis)) instanceof Placement.Shard && wanted.isWhole();
-        MeshTensor whole = (MeshTensor) result;
-        if (gathers && whole.regather() == null) {
-            whole.setRegather(new Regather((MeshTensor) shards, whole));
+        int index = before.mesh().axisIndex(axis);
+        if (!(before.placement(index) instanceof Placement.Shard && wanted.isWhole())) {
+            return shards.redistribute(axis, wanted);
+        }
+        MeshTensor source = (MeshTensor) shards;
+        MeshTensor whole = source.gather(before.with(index, wanted));
+        boolean isNew = whole.array().storage() != source.array().storage();
+        if (isNew && whole.regather() == null) {
+            whole.setRegather(new Regather(source, whole));
             Gathers mine = MINE.get();
             if (mine.depth > 0) {
                 mine.open.add(whole);
             }
         }
-        return result;
+        return whole;
     }
 
     /** A module begins; returns what {@link #leave} wants. */

@@ -18,6 +18,9 @@ final class MeshTensor extends EagerTensor implements DTensor {
     private final Shape global;
     private final Layout layout;
     private @Nullable Map<Layout, Redistributed> redistributed;
+    /** The same of {@link Gathers}, apart: whoever redistributes for themselves may keep the result. */
+    private @Nullable Map<Layout, Redistributed> gathered;
+
     private @Nullable Regather regather;
 
     /** What a redistribution gave, and under which circumstances it may be given again. */
@@ -94,13 +97,23 @@ final class MeshTensor extends EagerTensor implements DTensor {
         if (target.equals(layout)) {
             return this;
         }
+        if (redistributed == null) {
+            redistributed = new HashMap<>(4);
+        }
+        return redistribute(target, redistributed);
+    }
+
+    /** As {@link #redistribute(Layout)}, a result that {@link Gathers} may let go. */
+    MeshTensor gather(Layout target) {
+        if (gathered == null) {
+            gathered = new HashMap<>(4);
+        }
+        return redistribute(target, gathered);
+    }
+
+    private MeshTensor redistribute(Layout target, Map<Layout, Redistributed> cache) {
         boolean recording = ExecutionContext.current().gradientsRecorded() && requiresGrad();
         int version = array().storage().version();
-        Map<Layout, Redistributed> cache = redistributed;
-        if (cache == null) {
-            cache = new HashMap<>(4);
-            redistributed = cache;
-        }
         Redistributed earlier = cache.get(target);
         if (earlier != null && earlier.holds(version, recording)) {
             return earlier.result;

@@ -65,9 +65,13 @@ class GathersTest {
 
     private record Setup(Module model, CommunicationLog log, DTensor x) {
         static Setup of(World world, Module model, Map<String, ParallelStyle> plan) {
+            return of(world, 2, model, plan);
+        }
+
+        static Setup of(World world, int ranks, Module model, Map<String, ParallelStyle> plan) {
             CommunicationLog log = new CommunicationLog();
-            DeviceMesh mesh =
-                    DeviceMesh.of(new RecordingGroup(world.group(), log), world.backend(), List.of(Map.entry("tp", 2)));
+            DeviceMesh mesh = DeviceMesh.of(
+                    new RecordingGroup(world.group(), log), world.backend(), List.of(Map.entry("tp", ranks)));
             Parallelize.apply(model, mesh, plan);
             model.materialize(world.backend(), DType.FLOAT32, 3);
             Tensor whole = Tensors.normal(world.backend(), DType.FLOAT32, Shape.of(ROWS, D), 0, 1, 5, 5);
@@ -164,6 +168,31 @@ class GathersTest {
                 viewed.model.apply(viewed.x).sum().backward();
                 Tensor grad = java.util.Objects.requireNonNull(viewed.x.grad());
                 assertThat(grad.local().elements()).isEqualTo(ROWS * D / 2);
+            }
+        });
+    }
+
+    @Test
+    void shouldLeaveAloneWhatSomebodyElseHasGathered() {
+        ThreadRanks.run(2, world -> {
+            try (Scope scope = Scope.open()) {
+                Setup setup = Setup.of(world, 2, new Block(new Three()), TOGETHER);
+                DTensor before = setup.x.redistribute("tp", Placement.replicate());
+                setup.model.apply(setup.x).sum().backward();
+                DTensor after = setup.x.redistribute("tp", Placement.replicate());
+                assertThat(before.local().elements()).isEqualTo(ROWS * D);
+                assertThat(after.local().elements()).isEqualTo(ROWS * D);
+            }
+        });
+    }
+
+    @Test
+    void shouldNotFreeTheShardWhereItIsTheWhole() {
+        ThreadRanks.run(1, world -> {
+            try (Scope scope = Scope.open()) {
+                Setup setup = Setup.of(world, 1, new Block(new Three()), TOGETHER);
+                setup.model.apply(setup.x).sum().backward();
+                assertThat(setup.x.local().elements()).isEqualTo(ROWS * D);
             }
         });
     }

@@ -3,13 +3,11 @@ package org.tp4j.cuda;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tp4j.tensor.LibraryOutcome;
 import org.tp4j.tensor.NativeLibrary;
-import org.tp4j.tensor.NativeLibraryException;
 import org.tp4j.tensor.TpException;
 
 /**
@@ -59,33 +57,8 @@ public final class CudaLibraries {
         };
     }
 
-    /**
-     * What came of looking; a failure is an answer here, not an exception, so that asking again gives it again.
-     *
-     * @param libraries what has been opened, or null
-     * @param failure why nothing has
-     */
-    private record Outcome(
-            @Nullable CudaLibraries libraries, @Nullable TpException failure) {}
-
     private static final class Holder {
-        static final Outcome OUTCOME = look();
-
-        private static Outcome look() {
-            try {
-                return new Outcome(open(), null);
-            } catch (TpException e) {
-                return new Outcome(null, e);
-            } catch (ExceptionInInitializerError e) { // a jar built without its natives
-                return new Outcome(
-                        null,
-                        e.getCause() instanceof TpException cause
-                                ? cause
-                                : new TpException("CUDA cannot be used: " + e.getCause(), e));
-            } catch (RuntimeException | LinkageError e) {
-                return new Outcome(null, new TpException("CUDA cannot be used: " + e, e));
-            }
-        }
+        static final LibraryOutcome<CudaLibraries> OUTCOME = LibraryOutcome.of("CUDA", CudaLibraries::open);
     }
 
     /**
@@ -94,25 +67,12 @@ public final class CudaLibraries {
      * @throws TpException if something is missing, with what was looked for and where; the same each time
      */
     public static CudaLibraries load() {
-        CudaLibraries libraries = Holder.OUTCOME.libraries();
-        if (libraries == null) {
-            throw again(Objects.requireNonNull(Holder.OUTCOME.failure()));
-        }
-        return libraries;
+        return Holder.OUTCOME.require();
     }
 
     /** Why CUDA cannot be used on this machine, in words for the user; empty if it can. */
     public static Optional<String> unavailable() {
-        TpException failure = Holder.OUTCOME.failure();
-        return failure == null ? Optional.empty() : Optional.of(String.valueOf(failure.getMessage()));
-    }
-
-    /** A fresh exception for a new stack trace. */
-    private static TpException again(TpException first) {
-        if (first instanceof NativeLibraryException missing) {
-            return new NativeLibraryException(missing.library(), missing.tried(), missing.hint());
-        }
-        return new TpException(String.valueOf(first.getMessage()), first);
+        return Holder.OUTCOME.unavailable();
     }
 
     private static CudaLibraries open() {

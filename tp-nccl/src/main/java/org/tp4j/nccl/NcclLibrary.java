@@ -2,8 +2,8 @@ package org.tp4j.nccl;
 
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import org.tp4j.cuda.LibrarySearch;
+import org.tp4j.tensor.LibraryOutcome;
 import org.tp4j.tensor.NativeLibrary;
 import org.tp4j.tensor.NativeLibraryException;
 import org.tp4j.tensor.TpException;
@@ -21,23 +21,13 @@ final class NcclLibrary {
 
     private NcclLibrary() {}
 
-    /**
-     * What came of looking; a failure is an answer here, not an exception, so that asking again gives it again.
-     *
-     * @param description version and file; null if there is none
-     * @param failure why there is none
-     */
-    private record Outcome(
-            @Nullable String description, @Nullable TpException failure) {}
-
     private static final class Holder {
-        static final Outcome OUTCOME = look();
+        static final LibraryOutcome<String> OUTCOME = LibraryOutcome.of(NAME, NcclLibrary::open);
     }
 
     /** Why NCCL cannot be used here; empty if it can. */
     static Optional<String> unavailable() {
-        TpException failure = Holder.OUTCOME.failure();
-        return failure == null ? Optional.empty() : Optional.of(String.valueOf(failure.getMessage()));
+        return Holder.OUTCOME.unavailable();
     }
 
     /**
@@ -46,33 +36,16 @@ final class NcclLibrary {
      * @throws NativeLibraryException if there is none, the same each time
      */
     static String require() {
-        TpException failure = Holder.OUTCOME.failure();
-        if (failure instanceof NativeLibraryException missing) {
-            throw new NativeLibraryException(missing.library(), missing.tried(), missing.hint());
-        }
-        if (failure != null) {
-            throw new TpException(String.valueOf(failure.getMessage()), failure);
-        }
-        return String.valueOf(Holder.OUTCOME.description());
+        return Holder.OUTCOME.require();
     }
 
-    private static Outcome look() {
-        try {
-            NativeLibrary.load(NcclNative.class, "tp4j_nccl");
-            if (NcclNative.version() != NcclNative.VERSION) {
-                throw new TpException(
-                        "the native library tp4j_nccl is of version " + NcclNative.version() + ", this jar needs "
-                                + NcclNative.VERSION + "; HINT: remove other releases of tp-nccl from the class path");
-            }
-            return open();
-        } catch (TpException e) {
-            return new Outcome(null, e);
-        } catch (RuntimeException | LinkageError e) {
-            return new Outcome(null, new TpException(NAME + " cannot be used: " + e, e));
+    private static String open() {
+        NativeLibrary.load(NcclNative.class, "tp4j_nccl");
+        if (NcclNative.version() != NcclNative.VERSION) {
+            throw new TpException(
+                    "the native library tp4j_nccl is of version " + NcclNative.version() + ", this jar needs "
+                            + NcclNative.VERSION + "; HINT: remove other releases of tp-nccl from the class path");
         }
-    }
-
-    private static Outcome open() {
         String path = SEARCH.open().path();
         String problem = NcclNative.open(path);
         if (problem != null) {
@@ -80,6 +53,6 @@ final class NcclLibrary {
         }
         int[] version = new int[1];
         NcclNative.getVersion(version);
-        return new Outcome("NCCL " + JNccl.versionText(version[0]) + " (" + path + ")", null);
+        return "NCCL " + JNccl.versionText(version[0]) + " (" + path + ")";
     }
 }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
+import org.tp4j.tensor.LibraryOutcome;
 import org.tp4j.tensor.NativeLibrary;
 import org.tp4j.tensor.NativeLibraryException;
 import org.tp4j.tensor.TpException;
@@ -37,23 +37,13 @@ final class MpiLibrary {
 
     private MpiLibrary() {}
 
-    /**
-     * What came of looking; a failure is an answer here, not an exception, so that asking again gives it again.
-     *
-     * @param description the library's own words; null if there is none
-     * @param failure why there is none
-     */
-    private record Outcome(
-            @Nullable String description, @Nullable TpException failure) {}
-
     private static final class Holder {
-        static final Outcome OUTCOME = look();
+        static final LibraryOutcome<String> OUTCOME = LibraryOutcome.of(NAME, MpiLibrary::open);
     }
 
     /** Why MPI cannot be used here; empty if it can. */
     static Optional<String> unavailable() {
-        TpException failure = Holder.OUTCOME.failure();
-        return failure == null ? Optional.empty() : Optional.of(String.valueOf(failure.getMessage()));
+        return Holder.OUTCOME.unavailable();
     }
 
     /**
@@ -62,42 +52,29 @@ final class MpiLibrary {
      * @throws NativeLibraryException if there is none, the same each time
      */
     static String require() {
-        TpException failure = Holder.OUTCOME.failure();
-        if (failure instanceof NativeLibraryException missing) {
-            throw new NativeLibraryException(missing.library(), missing.tried(), missing.hint());
-        }
-        if (failure != null) {
-            throw new TpException(String.valueOf(failure.getMessage()), failure);
-        }
-        return String.valueOf(Holder.OUTCOME.description());
+        return Holder.OUTCOME.require();
     }
 
-    private static Outcome look() {
-        try {
-            NativeLibrary.load(MpiNative.class, "tp4j_mpi");
-            if (MpiNative.version() != MpiNative.VERSION) {
-                throw new TpException(
-                        "the native library tp4j_mpi is of version " + MpiNative.version() + ", this jar needs "
-                                + MpiNative.VERSION + "; HINT: remove other releases of tp-cpu from the class path");
-            }
-            return open(candidates(System.getenv()));
-        } catch (TpException e) {
-            return new Outcome(null, e);
-        } catch (RuntimeException | LinkageError e) {
-            return new Outcome(null, new TpException(NAME + " cannot be used: " + e, e));
+    private static String open() {
+        NativeLibrary.load(MpiNative.class, "tp4j_mpi");
+        if (MpiNative.version() != MpiNative.VERSION) {
+            throw new TpException(
+                    "the native library tp4j_mpi is of version " + MpiNative.version() + ", this jar needs "
+                            + MpiNative.VERSION + "; HINT: remove other releases of tp-cpu from the class path");
         }
+        return open(candidates(System.getenv()));
     }
 
-    private static Outcome open(Set<String> candidates) {
+    private static String open(Set<String> candidates) {
         List<String> tried = new ArrayList<>();
         for (String candidate : candidates) {
             String problem = MpiNative.open(candidate);
             if (problem == null) {
-                return new Outcome(firstLine(MpiNative.libraryVersion()) + " (" + candidate + ")", null);
+                return firstLine(MpiNative.libraryVersion()) + " (" + candidate + ")";
             }
             tried.add(problem.contains(candidate) ? problem : candidate + ": " + problem);
         }
-        return new Outcome(null, new NativeLibraryException(NAME, tried, HINT));
+        throw new NativeLibraryException(NAME, tried, HINT);
     }
 
     private static String firstLine(String text) {

@@ -1,5 +1,6 @@
 package org.tp4j.tensor;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Kernels that do nothing; ids and labels are never found to be out of range. */
@@ -148,31 +149,14 @@ final class MetaKernels
     public void dropout(NdArray x, double p, long seed, StepNumber stream, Region region, NdArray out) {}
 
     @Override
-    public void sgd(
-            NdArray parameter,
-            @Nullable NdArray master,
-            NdArray gradient,
-            @Nullable NdArray momentumBuffer,
-            boolean first,
-            double gradScale,
-            double learningRate,
-            double momentum,
-            double weightDecay,
-            boolean nesterov) {}
+    public void sgd(List<ParameterUpdate> updates, double gradScale, double momentum, boolean nesterov) {}
 
     @Override
     public void adam(
-            NdArray parameter,
-            @Nullable NdArray master,
-            NdArray gradient,
-            NdArray m,
-            NdArray v,
-            long step,
+            List<ParameterUpdate> updates,
             double gradScale,
-            double learningRate,
             double beta1,
             double beta2,
             double eps,
-            double weightDecay,
             boolean decoupled) {}
 }

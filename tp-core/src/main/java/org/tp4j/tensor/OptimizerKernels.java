@@ -1,98 +1,25 @@
 package org.tp4j.tensor;
 
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Optimizer steps, in place, elementwise; see {@link Backend} for the contract. State is {@code FLOAT32}, or {@code
- * FLOAT64} where the parameter is. A 16-bit parameter may come with a {@code FLOAT32} {@code master} copy: the step is
- * taken on the master and rounded into the parameter.
+ * Optimizer steps on many parameters at once, which share no memory: in place, elementwise; see {@link Backend} for the
+ * contract. With the parameter w, its gradient g, learning rate lr, decay and step count t (from 1) as each {@link
+ * ParameterUpdate} says. State is {@code FLOAT32}, or {@code FLOAT64} where the parameter is. A 16-bit parameter may come with
+ * a {@code FLOAT32} master copy: the step is taken on the master and rounded into the parameter.
  */
 public interface OptimizerKernels {
     /**
-     * g' = gradScale·g + decay·w; v = momentum·v + g' (v = g' at the first step); w -= lr·(nesterov ? g' + momentum·v :
-     * v). Without momentum (null) w -= lr·g'.
+     * g' = gradScale·g + decay·w; v = momentum·v + g' (v = g' at the first step, where v is not read); w -= lr·(nesterov ? g'
+     * + momentum·v : v). The state of each parameter is its v, or nothing: w -= lr·g'.
      */
-    void sgd(
-            NdArray parameter,
-            @Nullable NdArray master,
-            NdArray gradient,
-            @Nullable NdArray momentumBuffer,
-            boolean first,
-            double gradScale,
-            double learningRate,
-            double momentum,
-            double weightDecay,
-            boolean nesterov);
+    void sgd(List<ParameterUpdate> updates, double gradScale, double momentum, boolean nesterov);
 
     /**
-     * Adam (Kingma and Ba, arXiv 1412.6980), or AdamW (Loshchilov and Hutter, arXiv 1711.05101) if {@code decoupled}.
-     * With g = gradScale·gradient: decoupled, w *= 1 - lr·decay first; else g += decay·w. m = β1 m + (1-β1) g, v = β2 v +
-     * (1-β2) g², w -= lr · (m/(1-β1^step)) / (sqrt(v/(1-β2^step)) + eps).
-     *
-     * @param step counted from 1
+     * Adam (Kingma and Ba, arXiv 1412.6980), or AdamW (Loshchilov and Hutter, arXiv 1711.05101) if {@code decoupled}. With
+     * g' = gradScale·g: decoupled, w *= 1 - lr·decay first; else g' += decay·w. m = β1 m + (1-β1) g', v = β2 v + (1-β2) g'²,
+     * w -= lr · (m/(1-β1^t)) / (sqrt(v/(1-β2^t)) + eps). The state of each parameter is its m and its v.
      */
     void adam(
-            NdArray parameter,
-            @Nullable NdArray master,
-            NdArray gradient,
-            NdArray m,
-            NdArray v,
-            long step,
-            double gradScale,
-            double learningRate,
-            double beta1,
-            double beta2,
-            double eps,
-            double weightDecay,
-            boolean decoupled);
-
-    /**
-     * {@link #sgd(NdArray, NdArray, NdArray, NdArray, boolean, double, double, double, double, boolean) sgd} for many
-     * parameters, which share no memory. The state of each is its momentum buffer, or nothing.
-     */
-    default void sgd(List<ParameterUpdate> updates, double gradScale, double momentum, boolean nesterov) {
-        for (ParameterUpdate u : updates) {
-            sgd(
-                    u.parameter(),
-                    u.master(),
-                    u.gradient(),
-                    u.state().isEmpty() ? null : u.state().get(0),
-                    u.step() == 1,
-                    gradScale,
-                    u.learningRate(),
-                    momentum,
-                    u.weightDecay(),
-                    nesterov);
-        }
-    }
-
-    /**
-     * {@link #adam(NdArray, NdArray, NdArray, NdArray, NdArray, long, double, double, double, double, double, double,
-     * boolean) adam} for many parameters, which share no memory. The state of each is its m and its v.
-     */
-    default void adam(
-            List<ParameterUpdate> updates,
-            double gradScale,
-            double beta1,
-            double beta2,
-            double eps,
-            boolean decoupled) {
-        for (ParameterUpdate u : updates) {
-            adam(
-                    u.parameter(),
-                    u.master(),
-                    u.gradient(),
-                    u.state().get(0),
-                    u.state().get(1),
-                    u.step(),
-                    gradScale,
-                    u.learningRate(),
-                    beta1,
-                    beta2,
-                    eps,
-                    u.weightDecay(),
-                    decoupled);
-        }
-    }
+            List<ParameterUpdate> updates, double gradScale, double beta1, double beta2, double eps, boolean decoupled);
 }

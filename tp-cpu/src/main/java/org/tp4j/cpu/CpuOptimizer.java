@@ -1,5 +1,6 @@
 package org.tp4j.cpu;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.cpu.scalar.AdamStep;
 import org.tp4j.cpu.scalar.FloatKernels;
@@ -7,6 +8,7 @@ import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.OptimizerKernels;
+import org.tp4j.tensor.ParameterUpdate;
 import org.tp4j.tensor.UnaryKernel;
 
 /** Optimizer steps on 32-bit weights (parameters or masters), a piece at a time; other types go through the reference. */
@@ -23,29 +25,20 @@ final class CpuOptimizer implements OptimizerKernels {
     }
 
     @Override
-    public void sgd(
-            NdArray parameter,
-            @Nullable NdArray master,
-            NdArray gradient,
-            @Nullable NdArray momentumBuffer,
-            boolean first,
-            double gradScale,
-            double learningRate,
-            double momentum,
-            double weightDecay,
-            boolean nesterov) {
+    public void sgd(List<ParameterUpdate> updates, double gradScale, double momentum, boolean nesterov) {
+        updates.forEach(u -> sgd(u, gradScale, momentum, nesterov));
+    }
+
+    private void sgd(ParameterUpdate u, double gradScale, double momentum, boolean nesterov) {
+        NdArray parameter = u.parameter();
+        NdArray master = u.master();
+        NdArray gradient = u.gradient();
+        NdArray momentumBuffer = u.state().isEmpty() ? null : u.state().get(0);
+        boolean first = u.step() == 1;
+        double learningRate = u.learningRate();
+        double weightDecay = u.weightDecay();
         if (!isFast(parameter, master, gradient)) {
-            reference.sgd(
-                    parameter,
-                    master,
-                    gradient,
-                    momentumBuffer,
-                    first,
-                    gradScale,
-                    learningRate,
-                    momentum,
-                    weightDecay,
-                    nesterov);
+            reference.sgd(List.of(u), gradScale, momentum, nesterov);
             return;
         }
         NdArray weights = master == null ? parameter : master;
@@ -90,37 +83,28 @@ final class CpuOptimizer implements OptimizerKernels {
 
     @Override
     public void adam(
-            NdArray parameter,
-            @Nullable NdArray master,
-            NdArray gradient,
-            NdArray m,
-            NdArray v,
-            long step,
+            List<ParameterUpdate> updates,
             double gradScale,
-            double learningRate,
             double beta1,
             double beta2,
             double eps,
-            double weightDecay,
             boolean decoupled) {
+        updates.forEach(u -> adam(u, gradScale, beta1, beta2, eps, decoupled));
+    }
+
+    private void adam(ParameterUpdate u, double gradScale, double beta1, double beta2, double eps, boolean decoupled) {
+        NdArray parameter = u.parameter();
+        NdArray master = u.master();
+        NdArray gradient = u.gradient();
+        NdArray m = u.state().get(0);
+        NdArray v = u.state().get(1);
+        double learningRate = u.learningRate();
+        double weightDecay = u.weightDecay();
         if (!isFast(parameter, master, gradient)) {
-            reference.adam(
-                    parameter,
-                    master,
-                    gradient,
-                    m,
-                    v,
-                    step,
-                    gradScale,
-                    learningRate,
-                    beta1,
-                    beta2,
-                    eps,
-                    weightDecay,
-                    decoupled);
+            reference.adam(List.of(u), gradScale, beta1, beta2, eps, decoupled);
             return;
         }
-        AdamStep factors = AdamStep.of(step, gradScale, learningRate, beta1, beta2, eps, weightDecay, decoupled);
+        AdamStep factors = AdamStep.of(u.step(), gradScale, learningRate, beta1, beta2, eps, weightDecay, decoupled);
         NdArray weights = master == null ? parameter : master;
         float[] w = ((HostStorage) weights.storage()).floats();
         float[] first = ((HostStorage) m.storage()).floats();

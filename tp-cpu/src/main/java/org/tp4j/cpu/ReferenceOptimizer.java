@@ -1,23 +1,25 @@
 package org.tp4j.cpu;
 
-import org.jspecify.annotations.Nullable;
+import java.util.List;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.OptimizerKernels;
+import org.tp4j.tensor.ParameterUpdate;
 
 /** Optimizer steps as their definitions read, for every floating type. */
 final class ReferenceOptimizer implements OptimizerKernels {
     @Override
-    public void sgd(
-            NdArray parameter,
-            @Nullable NdArray master,
-            NdArray gradient,
-            @Nullable NdArray momentumBuffer,
-            boolean first,
-            double gradScale,
-            double learningRate,
-            double momentum,
-            double weightDecay,
-            boolean nesterov) {
+    public void sgd(List<ParameterUpdate> updates, double gradScale, double momentum, boolean nesterov) {
+        updates.forEach(u -> sgd(u, gradScale, momentum, nesterov));
+    }
+
+    private static void sgd(ParameterUpdate u, double gradScale, double momentum, boolean nesterov) {
+        NdArray parameter = u.parameter();
+        NdArray master = u.master();
+        NdArray gradient = u.gradient();
+        NdArray momentumBuffer = u.state().isEmpty() ? null : u.state().get(0);
+        boolean first = u.step() == 1;
+        double learningRate = u.learningRate();
+        double weightDecay = u.weightDecay();
         Cells weights = Cells.of(master == null ? parameter : master);
         Cells rounded = Cells.of(parameter);
         Cells gradients = Cells.of(gradient);
@@ -40,26 +42,31 @@ final class ReferenceOptimizer implements OptimizerKernels {
 
     @Override
     public void adam(
-            NdArray parameter,
-            @Nullable NdArray master,
-            NdArray gradient,
-            NdArray m,
-            NdArray v,
-            long step,
+            List<ParameterUpdate> updates,
             double gradScale,
-            double learningRate,
             double beta1,
             double beta2,
             double eps,
-            double weightDecay,
             boolean decoupled) {
+        updates.forEach(u -> adam(u, gradScale, beta1, beta2, eps, decoupled));
+    }
+
+    private static void adam(
+            ParameterUpdate u, double gradScale, double beta1, double beta2, double eps, boolean decoupled) {
+        NdArray parameter = u.parameter();
+        NdArray master = u.master();
+        NdArray gradient = u.gradient();
+        NdArray m = u.state().get(0);
+        NdArray v = u.state().get(1);
+        double learningRate = u.learningRate();
+        double weightDecay = u.weightDecay();
         Cells weights = Cells.of(master == null ? parameter : master);
         Cells rounded = Cells.of(parameter);
         Cells gradients = Cells.of(gradient);
         Cells firstMoment = Cells.of(m);
         Cells secondMoment = Cells.of(v);
-        double correction1 = 1 - Math.pow(beta1, step);
-        double correction2 = 1 - Math.pow(beta2, step);
+        double correction1 = 1 - Math.pow(beta1, u.step());
+        double correction2 = 1 - Math.pow(beta2, u.step());
         for (long i = 0; i < parameter.elements(); i++) {
             double w = weights.get(i);
             double g = gradScale * gradients.get(i);

@@ -8,6 +8,7 @@ import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.BinaryKernel;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.ParameterUpdate;
 import org.tp4j.tensor.ReductionKernels.Kind;
 import org.tp4j.tensor.Region;
 import org.tp4j.tensor.Scope;
@@ -182,11 +183,12 @@ class KernelBench {
         NdArray w = normal(DType.FLOAT32, ROWS, N);
         NdArray m = normal(DType.FLOAT32, ROWS, N);
         NdArray v = NdArray.full(backend, DType.FLOAT32, Shape.of(ROWS, N), 1);
-        element(
-                "adam",
-                all,
-                () -> backend.optimizer().adam(w, null, dy, m, v, 3, 1, 1e-9, 0.9, 0.999, 1e-8, 0.01, true));
-        element("sgd", all, () -> backend.optimizer().sgd(w, null, dy, null, true, 1, 1e-9, 0, 0, false));
+        List<ParameterUpdate> adam = List.of(
+                new ParameterUpdate(w, null, dy, List.of(m, v), StepNumber.of(3), StepNumber.ofDouble(1e-9), 0.01));
+        List<ParameterUpdate> sgd =
+                List.of(new ParameterUpdate(w, null, dy, List.of(), StepNumber.of(1), StepNumber.ofDouble(1e-9), 0));
+        element("adam", all, () -> backend.optimizer().adam(adam, 1, 0.9, 0.999, 1e-8, true));
+        element("sgd", all, () -> backend.optimizer().sgd(sgd, 1, 0, false));
         Region region = Region.whole(x.shape());
         element("uniform", all, () -> backend.random().uniform(out, 1, 2, region, 0, 1));
         element("normal", all, () -> backend.random().normal(out, 1, 2, region, 0, 1));

@@ -4,15 +4,19 @@ import static org.tp4j.cpu.TestArrays.assertClose;
 import static org.tp4j.cpu.TestArrays.copyOf;
 import static org.tp4j.cpu.TestArrays.random;
 
+import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tp4j.cpu.scalar.FloatKernels;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.OptimizerKernels;
+import org.tp4j.tensor.ParameterUpdate;
 import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.StepNumber;
 
 /** Several optimizer steps in a row against the reference. */
 class OptimizerTest {
@@ -29,6 +33,24 @@ class OptimizerTest {
 
     private static double tolerance(DType dtype) {
         return dtype.isHalf() ? 1 : dtype == DType.FLOAT64 ? 0 : EPSILONS;
+    }
+
+    private static List<ParameterUpdate> sgd(
+            NdArray w, @Nullable NdArray master, NdArray g, @Nullable NdArray v, long step, double decay) {
+        return List.of(new ParameterUpdate(
+                w,
+                master,
+                g,
+                v == null ? List.of() : List.of(v),
+                StepNumber.of(step),
+                StepNumber.ofDouble(0.1),
+                decay));
+    }
+
+    private static List<ParameterUpdate> adam(
+            NdArray w, @Nullable NdArray master, NdArray g, NdArray m, NdArray v, long step) {
+        return List.of(
+                new ParameterUpdate(w, master, g, List.of(m, v), StepNumber.of(step), StepNumber.ofDouble(1e-2), 0.1));
     }
 
     @ParameterizedTest
@@ -50,8 +72,8 @@ class OptimizerTest {
                     boolean nesterov = (options & 4) != 0;
                     double scale = (options & 8) != 0 ? 0.5 : 1;
                     for (int step = 0; step < 3; step++) {
-                        fast.sgd(w, master, g, v, step == 0, scale, 0.1, 0.9, decay, nesterov);
-                        reference.sgd(other[0], other[1], g, other[2], step == 0, scale, 0.1, 0.9, decay, nesterov);
+                        fast.sgd(sgd(w, master, g, v, step + 1, decay), scale, 0.9, nesterov);
+                        reference.sgd(sgd(other[0], other[1], g, other[2], step + 1, decay), scale, 0.9, nesterov);
                     }
                     assertClose(w, other[0], tolerance(dtype));
                     if (master != null) {
@@ -83,10 +105,9 @@ class OptimizerTest {
                     NdArray v = TestArrays.filled(wide, Shape.of(n), 0);
                     NdArray[] other = {copyOf(w), master == null ? null : copyOf(master), copyOf(m), copyOf(v)};
                     for (int step = 1; step <= 3; step++) {
-                        fast.adam(w, master, g, m, v, step, 0.5, 1e-2, 0.9, 0.99, 1e-8, 0.1, decoupled);
+                        fast.adam(adam(w, master, g, m, v, step), 0.5, 0.9, 0.99, 1e-8, decoupled);
                         reference.adam(
-                                other[0], other[1], g, other[2], other[3], step, 0.5, 1e-2, 0.9, 0.99, 1e-8, 0.1,
-                                decoupled);
+                                adam(other[0], other[1], g, other[2], other[3], step), 0.5, 0.9, 0.99, 1e-8, decoupled);
                     }
                     assertClose(w, other[0], tolerance(dtype));
                     assertClose(m, other[2], tolerance(wide));

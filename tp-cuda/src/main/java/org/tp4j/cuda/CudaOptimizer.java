@@ -1,12 +1,10 @@
 package org.tp4j.cuda;
 
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.OptimizerKernels;
 import org.tp4j.tensor.ParameterUpdate;
-import org.tp4j.tensor.StepNumber;
 import org.tp4j.tensor.TpException;
 
 /**
@@ -32,55 +30,6 @@ final class CudaOptimizer implements OptimizerKernels {
 
     /** What is the same for all parameters; beta1 is SGD's momentum, {@code flag} decoupled or nesterov. */
     private record Settings(double gradScale, double beta1, double beta2, double eps, boolean flag) {}
-
-    @Override
-    public void sgd(
-            NdArray parameter,
-            @Nullable NdArray master,
-            NdArray gradient,
-            @Nullable NdArray momentumBuffer,
-            boolean first,
-            double gradScale,
-            double learningRate,
-            double momentum,
-            double weightDecay,
-            boolean nesterov) {
-        ParameterUpdate update = new ParameterUpdate(
-                parameter,
-                master,
-                gradient,
-                momentumBuffer == null ? List.of() : List.of(momentumBuffer),
-                StepNumber.of(first ? 1 : 2),
-                StepNumber.ofDouble(learningRate),
-                weightDecay);
-        sgd(List.of(update), gradScale, momentum, nesterov);
-    }
-
-    @Override
-    public void adam(
-            NdArray parameter,
-            @Nullable NdArray master,
-            NdArray gradient,
-            NdArray m,
-            NdArray v,
-            long step,
-            double gradScale,
-            double learningRate,
-            double beta1,
-            double beta2,
-            double eps,
-            double weightDecay,
-            boolean decoupled) {
-        ParameterUpdate update = new ParameterUpdate(
-                parameter,
-                master,
-                gradient,
-                List.of(m, v),
-                StepNumber.of(step),
-                StepNumber.ofDouble(learningRate),
-                weightDecay);
-        adam(List.of(update), gradScale, beta1, beta2, eps, decoupled);
-    }
 
     @Override
     public void sgd(List<ParameterUpdate> updates, double gradScale, double momentum, boolean nesterov) {

@@ -119,25 +119,11 @@ class OptimizerKernelsTest {
             for (int step = 1; step <= 3; step++) {
                 ParameterUpdate onCpu = w.onCpu(step, 0.1, decay);
                 ParameterUpdate onCuda = w.onCuda(step, 0.1, decay);
-                sgd(cpu, onCpu, scale, nesterov);
-                sgd(cuda, onCuda, scale, nesterov);
+                cpu.sgd(List.of(onCpu), scale, 0.9, nesterov);
+                cuda.sgd(List.of(onCuda), scale, 0.9, nesterov);
             }
             w.assertClose("SGD, options " + options);
         }
-    }
-
-    private static void sgd(OptimizerKernels kernels, ParameterUpdate u, double scale, boolean nesterov) {
-        kernels.sgd(
-                u.parameter(),
-                u.master(),
-                u.gradient(),
-                u.state().isEmpty() ? null : u.state().get(0),
-                u.step() == 1,
-                scale,
-                u.learningRate(),
-                0.9,
-                u.weightDecay(),
-                nesterov);
     }
 
     @ParameterizedTest
@@ -153,28 +139,11 @@ class OptimizerKernelsTest {
             DType gradient = dtype.isHalf() && (options & 4) != 0 ? DType.FLOAT32 : dtype;
             Weights w = Weights.of(dtype, gradient, useMaster, 2, n, options % 3, random);
             for (int step = 1; step <= 3; step++) {
-                adam(cpu, w.onCpu(step, 1e-2, 0.1), decoupled);
-                adam(cuda, w.onCuda(step, 1e-2, 0.1), decoupled);
+                cpu.adam(List.of(w.onCpu(step, 1e-2, 0.1)), 0.5, 0.9, 0.99, 1e-8, decoupled);
+                cuda.adam(List.of(w.onCuda(step, 1e-2, 0.1)), 0.5, 0.9, 0.99, 1e-8, decoupled);
             }
             w.assertClose("Adam, options " + options);
         }
-    }
-
-    private static void adam(OptimizerKernels kernels, ParameterUpdate u, boolean decoupled) {
-        kernels.adam(
-                u.parameter(),
-                u.master(),
-                u.gradient(),
-                u.state().get(0),
-                u.state().get(1),
-                u.step(),
-                0.5,
-                u.learningRate(),
-                0.9,
-                0.99,
-                1e-8,
-                u.weightDecay(),
-                decoupled);
     }
 
     /** More parameters than a launch takes, of all types in turn, with rates, decays and step counts of their own. */

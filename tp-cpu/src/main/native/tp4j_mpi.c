@@ -1,5 +1,5 @@
 /*
- * JNI side of org.tp4j.cpu.comm.MpiNative: a libmpi that is opened at run time, so that building needs no MPI.
+ * JNI side of org.tp4j.mpi.MpiNative: a libmpi that is opened at run time, so that building needs no MPI.
  *
  * Two families of libraries are spoken to. In Open MPI, handles are pointers, and the predefined ones are symbols to be
  * looked up. In the MPICH ABI (MPICH, Intel MPI, MVAPICH, Cray MPI), handles are 32-bit integers and the predefined ones
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "org_tp4j_cpu_comm_MpiNative.h"
+#include "org_tp4j_mpi_MpiNative.h"
 
 #define NATIVE_VERSION 1
 
@@ -86,7 +86,7 @@ static void throw_code(JNIEnv *env, const char *function, int code) {
         }                                          \
     } while (0)
 
-JNIEXPORT jint JNICALL Java_org_tp4j_cpu_comm_MpiNative_version(JNIEnv *env, jclass type) {
+JNIEXPORT jint JNICALL Java_org_tp4j_mpi_MpiNative_version(JNIEnv *env, jclass type) {
     return NATIVE_VERSION;
 }
 
@@ -102,7 +102,7 @@ static void *function(void *library, const char *name) {
 
 #define FIND(field, name) *(void **)&mpi.field = function(library, "MPI_" name)
 
-JNIEXPORT jstring JNICALL Java_org_tp4j_cpu_comm_MpiNative_open(JNIEnv *env, jclass type, jstring path) {
+JNIEXPORT jstring JNICALL Java_org_tp4j_mpi_MpiNative_open(JNIEnv *env, jclass type, jstring path) {
     const char *file = (*env)->GetStringUTFChars(env, path, NULL);
     if (file == NULL) {
         return NULL;
@@ -160,7 +160,7 @@ JNIEXPORT jstring JNICALL Java_org_tp4j_cpu_comm_MpiNative_open(JNIEnv *env, jcl
     return NULL;
 }
 
-JNIEXPORT jstring JNICALL Java_org_tp4j_cpu_comm_MpiNative_libraryVersion(JNIEnv *env, jclass type) {
+JNIEXPORT jstring JNICALL Java_org_tp4j_mpi_MpiNative_libraryVersion(JNIEnv *env, jclass type) {
     char *text = calloc(1, MAX_LIBRARY_VERSION + 1);
     int length = 0;
     jstring result = NULL;
@@ -171,7 +171,7 @@ JNIEXPORT jstring JNICALL Java_org_tp4j_cpu_comm_MpiNative_libraryVersion(JNIEnv
     return result;
 }
 
-JNIEXPORT jint JNICALL Java_org_tp4j_cpu_comm_MpiNative_initialize(JNIEnv *env, jclass type) {
+JNIEXPORT jint JNICALL Java_org_tp4j_mpi_MpiNative_initialize(JNIEnv *env, jclass type) {
     int already = 0;
     int provided = MPI_THREAD_MULTIPLE;
     CHECK("Initialized", mpi.initialized(&already), -1);
@@ -182,7 +182,7 @@ JNIEXPORT jint JNICALL Java_org_tp4j_cpu_comm_MpiNative_initialize(JNIEnv *env, 
     return provided;
 }
 
-JNIEXPORT void JNICALL Java_org_tp4j_cpu_comm_MpiNative_finish(JNIEnv *env, jclass type) {
+JNIEXPORT void JNICALL Java_org_tp4j_mpi_MpiNative_finish(JNIEnv *env, jclass type) {
     int already = 0;
     CHECK("Finalized", mpi.finalized(&already), );
     if (!already) {
@@ -190,34 +190,34 @@ JNIEXPORT void JNICALL Java_org_tp4j_cpu_comm_MpiNative_finish(JNIEnv *env, jcla
     }
 }
 
-JNIEXPORT void JNICALL Java_org_tp4j_cpu_comm_MpiNative_abort(JNIEnv *env, jclass type, jint code) {
+JNIEXPORT void JNICALL Java_org_tp4j_mpi_MpiNative_abort(JNIEnv *env, jclass type, jint code) {
     mpi.abort(mpi.comm_world, code);
 }
 
-JNIEXPORT jlong JNICALL Java_org_tp4j_cpu_comm_MpiNative_world(JNIEnv *env, jclass type) {
+JNIEXPORT jlong JNICALL Java_org_tp4j_mpi_MpiNative_world(JNIEnv *env, jclass type) {
     return mpi.comm_world;
 }
 
-JNIEXPORT jint JNICALL Java_org_tp4j_cpu_comm_MpiNative_rank(JNIEnv *env, jclass type, jlong comm) {
+JNIEXPORT jint JNICALL Java_org_tp4j_mpi_MpiNative_rank(JNIEnv *env, jclass type, jlong comm) {
     int rank = -1;
     CHECK("Comm_rank", mpi.comm_rank((intptr_t)comm, &rank), -1);
     return rank;
 }
 
-JNIEXPORT jint JNICALL Java_org_tp4j_cpu_comm_MpiNative_size(JNIEnv *env, jclass type, jlong comm) {
+JNIEXPORT jint JNICALL Java_org_tp4j_mpi_MpiNative_size(JNIEnv *env, jclass type, jlong comm) {
     int size = -1;
     CHECK("Comm_size", mpi.comm_size((intptr_t)comm, &size), -1);
     return size;
 }
 
-JNIEXPORT jlong JNICALL Java_org_tp4j_cpu_comm_MpiNative_largestTag(JNIEnv *env, jclass type) {
+JNIEXPORT jlong JNICALL Java_org_tp4j_mpi_MpiNative_largestTag(JNIEnv *env, jclass type) {
     int *value = NULL;
     int found = 0;
     CHECK("Comm_get_attr", mpi.comm_get_attr(mpi.comm_world, mpi.tag_ub_key, &value, &found), -1);
     return found && value != NULL ? *value : 32767;
 }
 
-JNIEXPORT jlong JNICALL Java_org_tp4j_cpu_comm_MpiNative_split(
+JNIEXPORT jlong JNICALL Java_org_tp4j_mpi_MpiNative_split(
         JNIEnv *env, jclass type, jlong comm, jint color, jint key) {
     intptr_t made = 0;
     CHECK("Comm_split", mpi.comm_split((intptr_t)comm, color, key, &made), 0);
@@ -225,16 +225,16 @@ JNIEXPORT jlong JNICALL Java_org_tp4j_cpu_comm_MpiNative_split(
     return made;
 }
 
-JNIEXPORT void JNICALL Java_org_tp4j_cpu_comm_MpiNative_free(JNIEnv *env, jclass type, jlong comm) {
+JNIEXPORT void JNICALL Java_org_tp4j_mpi_MpiNative_free(JNIEnv *env, jclass type, jlong comm) {
     intptr_t handle = (intptr_t)comm;
     CHECK("Comm_free", mpi.comm_free(&handle), );
 }
 
-JNIEXPORT jlong JNICALL Java_org_tp4j_cpu_comm_MpiNative_address(JNIEnv *env, jclass type, jobject buffer) {
+JNIEXPORT jlong JNICALL Java_org_tp4j_mpi_MpiNative_address(JNIEnv *env, jclass type, jobject buffer) {
     return (jlong)(intptr_t)(*env)->GetDirectBufferAddress(env, buffer);
 }
 
-JNIEXPORT void JNICALL Java_org_tp4j_cpu_comm_MpiNative_post(
+JNIEXPORT void JNICALL Java_org_tp4j_mpi_MpiNative_post(
         JNIEnv *env, jclass type, jlong comm, jlong plan, jint count, jlong requests) {
     const struct message *messages = (const struct message *)(intptr_t)plan;
     size_t width = mpi.is_mpich ? sizeof(int32_t) : sizeof(void *);
@@ -252,7 +252,7 @@ JNIEXPORT void JNICALL Java_org_tp4j_cpu_comm_MpiNative_post(
     }
 }
 
-JNIEXPORT jboolean JNICALL Java_org_tp4j_cpu_comm_MpiNative_test(
+JNIEXPORT jboolean JNICALL Java_org_tp4j_mpi_MpiNative_test(
         JNIEnv *env, jclass type, jlong requests, jint count) {
     int done = 0;
     CHECK("Testall", mpi.testall(count, (void *)(intptr_t)requests, &done, mpi.statuses_ignore), JNI_FALSE);

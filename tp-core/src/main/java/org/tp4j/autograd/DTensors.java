@@ -2,6 +2,9 @@ package org.tp4j.autograd;
 
 import java.util.List;
 import java.util.function.Function;
+import org.tp4j.autograd.internal.EagerTensor;
+import org.tp4j.autograd.internal.MeshBorder;
+import org.tp4j.autograd.internal.MeshTensor;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;

@@ -2,8 +2,10 @@ package org.tp4j.autograd;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.tp4j.op.Concat;
+import org.tp4j.autograd.internal.Dispatch;
+import org.tp4j.autograd.internal.EagerTensor;
 import org.tp4j.op.Operation;
+import org.tp4j.op.internal.ConcatOp;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
@@ -118,7 +120,7 @@ public final class Tensors {
         if (tensors.length == 0) {
             throw new IllegalArgumentException("concat of no tensors");
         }
-        return Dispatch.run(new Concat(tensors[0].shape().normalize(dim)), tensors);
+        return Dispatch.run(new ConcatOp(tensors[0].shape().normalize(dim)), tensors);
     }
 
     /** Runs an operation of the user's own; the first of its results. */

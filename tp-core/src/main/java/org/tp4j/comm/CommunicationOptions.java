@@ -3,6 +3,9 @@ package org.tp4j.comm;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.tp4j.comm.engine.GroupEngine;
+import org.tp4j.comm.engine.GroupEngines;
+import org.tp4j.comm.record.CheckingGroup;
 
 /**
  * Settings of the collectives, concluded once when ranks start.

@@ -1,6 +1,6 @@
 /**
- * Ranks and what they say to each other: {@link org.tp4j.comm.ProcessGroup} is the service interface of a collectives
- * engine, {@link org.tp4j.comm.World} what a launched rank knows of itself, and decorators record or check calls.
+ * What a group of ranks is: {@link org.tp4j.comm.ProcessGroup} and its collectives, {@link org.tp4j.comm.Work} to wait for,
+ * and {@link org.tp4j.comm.World}, what a launched rank knows of itself.
  */
 @org.jspecify.annotations.NullMarked
 package org.tp4j.comm;

@@ -3,8 +3,8 @@
  *
  * <p>{@link org.tp4j.layout.Placement} has four cases an axis; a {@link org.tp4j.layout.Layout} is one placement for each
  * axis of a mesh; {@link org.tp4j.layout.Transition} is the table of changes, forward and backward; {@link
- * org.tp4j.layout.RedistributePlan} splits a change of several axes into rows of it, and {@link
- * org.tp4j.layout.Transfers} carries a row out on this rank's array.
+ * org.tp4j.layout.internal.RedistributePlan} splits a change of several axes into rows of it, and {@link
+ * org.tp4j.layout.internal.Transfers} carries a row out on this rank's array.
  */
 @org.jspecify.annotations.NullMarked
 package org.tp4j.layout;

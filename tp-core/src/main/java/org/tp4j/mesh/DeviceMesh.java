@@ -84,7 +84,7 @@ public final class DeviceMesh {
 
     /**
      * The group of the ranks that differ from this one along {@code members} alone, the last of them running fastest. Every
-     * rank knows all groups, so that no message is needed and a {@link org.tp4j.comm.FakeGroup} can be cut too.
+     * rank knows all groups, so that no message is needed and a {@link org.tp4j.comm.engine.FakeGroup} can be cut too.
      */
     private static ProcessGroup along(ProcessGroup base, String name, List<Integer> sizes, List<Integer> members) {
         Map<Integer, TreeMap<Integer, Integer>> groups = new TreeMap<>();

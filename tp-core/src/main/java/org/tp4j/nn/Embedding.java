@@ -1,6 +1,6 @@
 package org.tp4j.nn;
 
-import org.tp4j.op.GatherRows;
+import org.tp4j.op.internal.GatherRowsOp;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
@@ -25,19 +25,19 @@ public final class Embedding extends Module {
 
     /** A table in which every row trains. */
     public Embedding(long vocabulary, long size) {
-        this(vocabulary, size, Initializer.normal(0, 1), GatherRows.NO_PADDING);
+        this(vocabulary, size, Initializer.normal(0, 1), GatherRowsOp.NO_PADDING);
     }
 
     /**
      * @param vocabulary number of rows
      * @param size of a row
      * @param initializer of the table
-     * @param paddingId an id whose row gets no gradient (negative counts from the end), or {@link GatherRows#NO_PADDING}
+     * @param paddingId an id whose row gets no gradient (negative counts from the end), or {@link GatherRowsOp#NO_PADDING}
      */
     public Embedding(long vocabulary, long size, Initializer initializer, long paddingId) {
         this.weight = parameter(new Parameter("weight", Shape.of(vocabulary, size), initializer));
         this.paddingId = paddingId;
-        if (paddingId != GatherRows.NO_PADDING && (paddingId < -vocabulary || paddingId >= vocabulary)) {
+        if (paddingId != GatherRowsOp.NO_PADDING && (paddingId < -vocabulary || paddingId >= vocabulary)) {
             throw new IllegalArgumentException(
                     "padding id " + paddingId + " is outside a table of " + vocabulary + " rows");
         }
@@ -51,12 +51,12 @@ public final class Embedding extends Module {
     @Override
     protected String describe() {
         String sizes = weight.shape().size(0) + " x " + weight.shape().size(1);
-        return paddingId == GatherRows.NO_PADDING ? sizes : sizes + ", padding id " + paddingId;
+        return paddingId == GatherRowsOp.NO_PADDING ? sizes : sizes + ", padding id " + paddingId;
     }
 
     @Override
     protected Tensor forward(Tensor ids) {
         Tensor table = weight.tensor();
-        return paddingId == GatherRows.NO_PADDING ? table.gatherRows(ids) : table.gatherRows(ids, paddingId);
+        return paddingId == GatherRowsOp.NO_PADDING ? table.gatherRows(ids) : table.gatherRows(ids, paddingId);
     }
 }

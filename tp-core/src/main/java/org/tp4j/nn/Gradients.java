@@ -5,7 +5,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.tp4j.autograd.PendingGradients;
+import org.tp4j.autograd.internal.PendingGradients;
 import org.tp4j.tensor.Tensor;
 
 /** The deferred sums of gradients. */

@@ -1,5 +1,6 @@
 package org.tp4j.op;
 
+import org.tp4j.op.internal.ExpandOp;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
@@ -27,8 +28,8 @@ public interface BackwardContext {
     /** Global shape of operand {@code i}, also where the operand itself was not kept. */
     Shape inputShape(int i);
 
-    /** Layout of operand {@code i}, for {@link Expand}; {@link Like#NONE} for a tensor on no mesh. */
-    Like inputLike(int i);
+    /** Layout of operand {@code i}, for {@link ExpandOp}; {@link TargetLayout#NONE} for a tensor on no mesh. */
+    TargetLayout inputLike(int i);
 
     /** Hands over the gradient of operand {@code i}, of its shape. */
     void give(int i, Tensor gradient);

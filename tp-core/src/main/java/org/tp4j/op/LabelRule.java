@@ -28,7 +28,7 @@ public final class LabelRule implements ShardingRule {
     private final BitSet unsliceable;
     private final boolean additive;
     private final ReduceOp contraction;
-    private final Like like;
+    private final TargetLayout like;
 
     private LabelRule(Builder b) {
         this.in = b.in;
@@ -79,7 +79,7 @@ public final class LabelRule implements ShardingRule {
         private final BitSet unsliceable = new BitSet();
         private boolean additive;
         private ReduceOp contraction = ReduceOp.SUM;
-        private Like like = Like.NONE;
+        private TargetLayout like = TargetLayout.NONE;
 
         private Builder(TensorSpec[] in) {
             this.in = in;
@@ -135,7 +135,7 @@ public final class LabelRule implements ShardingRule {
         }
 
         /** How dimensions of the first result whose labels no operand has are to be cut. */
-        public Builder like(Like wish) {
+        public Builder like(TargetLayout wish) {
             like = wish;
             return this;
         }
@@ -157,7 +157,7 @@ public final class LabelRule implements ShardingRule {
     }
 
     @Override
-    public Like like() {
+    public TargetLayout like() {
         return like;
     }
 

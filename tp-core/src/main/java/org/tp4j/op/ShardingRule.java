@@ -84,7 +84,7 @@ public interface ShardingRule {
     int outputLabel(int i, int dim);
 
     /** How dimensions of the first result that no operand has are to be cut, if the rule cuts such. */
-    default Like like() {
-        return Like.NONE;
+    default TargetLayout like() {
+        return TargetLayout.NONE;
     }
 }

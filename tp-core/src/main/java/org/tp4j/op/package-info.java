@@ -1,6 +1,7 @@
 /**
- * Operations, one a file: what each computes on this rank's arrays, its gradient written with tensor operations (so that
- * gradients are laid out by the same rules as values), and its sharding rule.
+ * What an operation is: what it computes on this rank's arrays, its gradient written with tensor operations, and its
+ * {@linkplain org.tp4j.op.ShardingRule sharding rule}. A custom operation implements {@link org.tp4j.op.Operation}; the
+ * library's own are in {@code org.tp4j.op.internal}, one per file.
  *
  * <p>Nothing here knows the tape or how tensors are represented: an {@link org.tp4j.op.Operation} is a value, and the
  * package above runs it.

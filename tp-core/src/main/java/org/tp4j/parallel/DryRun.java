@@ -8,9 +8,9 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
-import org.tp4j.comm.CommunicationLog;
-import org.tp4j.comm.FakeGroup;
-import org.tp4j.comm.RecordingGroup;
+import org.tp4j.comm.engine.FakeGroup;
+import org.tp4j.comm.record.CommunicationLog;
+import org.tp4j.comm.record.RecordingGroup;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
@@ -18,10 +18,10 @@ import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Gradients;
 import org.tp4j.nn.Module;
 import org.tp4j.tensor.DType;
-import org.tp4j.tensor.MetaBackend;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.tensor.meta.MetaBackend;
 
 /**
  * One step of a model under a plan, run for its shapes alone: one process pretends to be one rank of many, arrays take no

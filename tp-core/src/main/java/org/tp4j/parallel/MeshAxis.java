@@ -1,7 +1,7 @@
 package org.tp4j.parallel;
 
 import org.tp4j.autograd.DTensors;
-import org.tp4j.autograd.Gathers;
+import org.tp4j.autograd.internal.Gathers;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;

@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.comm.CommunicationLog;
+import org.tp4j.comm.record.CommunicationLog;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.mesh.DeviceMesh;

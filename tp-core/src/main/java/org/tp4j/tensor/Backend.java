@@ -1,6 +1,7 @@
 package org.tp4j.tensor;
 
 import java.nio.ByteBuffer;
+import org.tp4j.tensor.meta.MetaBackend;
 
 /**
  * A device's memory and kernels. One object a device, shared by all threads; {@link #allocate} and the kernels may be

@@ -2,9 +2,20 @@ package org.tp4j.cpu;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.tp4j.cpu.scalar.FloatKernels;
-import org.tp4j.cpu.scalar.ScalarFloatKernels;
-import org.tp4j.cpu.vector.VectorFloatKernels;
+import org.tp4j.cpu.internal.blas.Blas;
+import org.tp4j.cpu.internal.blas.NetlibBlas;
+import org.tp4j.cpu.internal.kernels.CpuElementwise;
+import org.tp4j.cpu.internal.kernels.CpuGemm;
+import org.tp4j.cpu.internal.kernels.CpuLoss;
+import org.tp4j.cpu.internal.kernels.CpuNorm;
+import org.tp4j.cpu.internal.kernels.CpuOptimizer;
+import org.tp4j.cpu.internal.kernels.CpuRandom;
+import org.tp4j.cpu.internal.kernels.CpuReduction;
+import org.tp4j.cpu.internal.memory.ArrayPool;
+import org.tp4j.cpu.internal.memory.HostStorage;
+import org.tp4j.cpu.internal.scalar.FloatKernels;
+import org.tp4j.cpu.internal.scalar.ScalarFloatKernels;
+import org.tp4j.cpu.internal.vector.VectorFloatKernels;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Device;
@@ -44,7 +55,7 @@ public final class CpuBackend implements Backend {
     private final RandomKernels random;
     private final OptimizerKernels optimizer;
 
-    CpuBackend(ArrayPool pool, Blas blas, FloatKernels floats) {
+    public CpuBackend(ArrayPool pool, Blas blas, FloatKernels floats) {
         this.pool = pool;
         this.blas = blas;
         this.floats = floats;

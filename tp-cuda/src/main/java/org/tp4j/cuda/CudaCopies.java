@@ -2,8 +2,8 @@ package org.tp4j.cuda;
 
 import jcuda.driver.JCudaDriver;
 import org.tp4j.tensor.DType;
-import org.tp4j.tensor.HalfFloats;
 import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.internal.HalfFloats;
 
 /**
  * What moves elements without looking at them: copies, fills, choices. Kernels are compiled by the size of an element.

@@ -6,9 +6,9 @@ import java.util.Locale;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.tp4j.tensor.LibraryOutcome;
-import org.tp4j.tensor.NativeLibrary;
 import org.tp4j.tensor.TpException;
+import org.tp4j.tensor.internal.LibraryOutcome;
+import org.tp4j.tensor.internal.NativeLibrary;
 
 /**
  * Finds and opens what the backend stands on, once a process, in an order that cannot bring the process down: the driver,

@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.tensor.NativeLibrary;
 import org.tp4j.tensor.NativeLibraryException;
+import org.tp4j.tensor.internal.NativeLibrary;
 
 /**
  * NVRTC and cuBLAS, of one major version. JCuda's natives need the sonames of CUDA 12. On a machine that has CUDA 13 only, two

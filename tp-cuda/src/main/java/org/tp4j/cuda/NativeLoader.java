@@ -1,7 +1,7 @@
 package org.tp4j.cuda;
 
 import org.jspecify.annotations.Nullable;
-import org.tp4j.tensor.NativeLibrary;
+import org.tp4j.tensor.internal.NativeLibrary;
 
 /** The system's dynamic loader, and the first questions to the driver, before any of JCuda's classes is loaded. */
 final class NativeLoader {

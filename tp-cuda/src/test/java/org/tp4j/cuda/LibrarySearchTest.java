@@ -13,8 +13,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tp4j.tensor.NativeLibrary;
 import org.tp4j.tensor.NativeLibraryException;
+import org.tp4j.tensor.internal.NativeLibrary;
 
 class LibrarySearchTest {
     private static final String PROPERTY = "tp4j.test.library";

@@ -20,9 +20,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tp4j.tensor.DType;
-import org.tp4j.tensor.NativeLibrary;
 import org.tp4j.tensor.NativeLibraryException;
 import org.tp4j.tensor.TpException;
+import org.tp4j.tensor.internal.NativeLibrary;
 
 /** NVIDIA's own NVRTC, where it and a driver are installed; compiling needs no GPU. */
 class RealLibrariesTest {

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.comm.CallRecord;
 import org.tp4j.comm.CommunicationException;
+import org.tp4j.comm.record.CallRecord;
 
 /**
  * An NCCL communicator of a session. It is non-blocking where the library can, so that no thread ever sits inside of NCCL

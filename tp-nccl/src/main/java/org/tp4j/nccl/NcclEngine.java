@@ -1,9 +1,9 @@
 package org.tp4j.nccl;
 
 import java.util.Optional;
-import org.tp4j.comm.GroupEngine;
-import org.tp4j.comm.GroupMember;
-import org.tp4j.comm.GroupSession;
+import org.tp4j.comm.engine.GroupEngine;
+import org.tp4j.comm.engine.GroupMember;
+import org.tp4j.comm.engine.GroupSession;
 
 /** The engine {@code nccl}: collectives between GPUs, over NVLink, PCIe or the network. */
 public final class NcclEngine implements GroupEngine {

@@ -3,7 +3,7 @@ package org.tp4j.nccl;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.comm.CallRecord;
+import org.tp4j.comm.record.CallRecord;
 import org.tp4j.cuda.CudaEvent;
 import org.tp4j.cuda.CudaStream;
 import org.tp4j.cuda.StreamTrace;

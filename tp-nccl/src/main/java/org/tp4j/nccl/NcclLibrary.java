@@ -3,10 +3,10 @@ package org.tp4j.nccl;
 import java.util.List;
 import java.util.Optional;
 import org.tp4j.cuda.LibrarySearch;
-import org.tp4j.tensor.LibraryOutcome;
-import org.tp4j.tensor.NativeLibrary;
 import org.tp4j.tensor.NativeLibraryException;
 import org.tp4j.tensor.TpException;
+import org.tp4j.tensor.internal.LibraryOutcome;
+import org.tp4j.tensor.internal.NativeLibrary;
 
 /** Finds and opens this machine's NCCL, once a process; which one, is kept, and why not, too. */
 final class NcclLibrary {

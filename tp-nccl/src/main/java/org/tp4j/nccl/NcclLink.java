@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.comm.CallRecord;
 import org.tp4j.comm.CommunicationException;
+import org.tp4j.comm.record.CallRecord;
 import org.tp4j.tensor.NdArray;
 
 /**

@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.comm.CallRecord;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.Work;
+import org.tp4j.comm.record.CallRecord;
 import org.tp4j.cuda.CudaEvent;
 import org.tp4j.cuda.StreamTrace;
 

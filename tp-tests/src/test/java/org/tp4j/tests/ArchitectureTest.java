@@ -26,12 +26,31 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The shape of the library: what may lean on what. A new package of tp-core takes its place in {@link #CORE}. */
 class ArchitectureTest {
     /** The packages of tp-core from the ground up: each may import itself and those before it. */
-    private static final List<String> CORE =
-            List.of("tensor", "comm", "mesh", "layout", "op", "autograd", "nn", "parallel", "optim", "checkpoint");
+    private static final List<String> CORE = List.of(
+            "tensor",
+            "tensor.internal",
+            "tensor.meta",
+            "comm",
+            "comm.record",
+            "comm.engine",
+            "comm.internal.control",
+            "comm.launch",
+            "mesh",
+            "layout",
+            "layout.internal",
+            "op",
+            "op.internal",
+            "autograd.internal",
+            "autograd",
+            "nn",
+            "parallel",
+            "optim",
+            "checkpoint");
 
     /** The modules that users depend on; the rest are programs. */
     private static final String[] LIBRARY =
-            areas(Stream.concat(CORE.stream(), Stream.of("cpu", "cuda", "nccl")).toList());
+            areas(Stream.concat(CORE.stream(), Stream.of("cpu", "threads", "mpi", "cuda", "nccl"))
+                    .toList());
 
     /** What tp-core may lean on besides itself: no AWT, no databinding, no native library. */
     private static final List<String> CORE_LIBRARIES = List.of(
@@ -67,10 +86,10 @@ class ArchitectureTest {
     void shouldImportOnlyPackagesBelow(int place) {
         noClasses()
                 .that()
-                .resideInAPackage(area(CORE.get(place)))
+                .resideInAPackage(name(CORE.get(place)))
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage(areas(CORE.subList(place + 1, CORE.size())))
+                .resideInAnyPackage(names(CORE.subList(place + 1, CORE.size())))
                 .as(CORE.get(place) + " imports only " + CORE.subList(0, place))
                 .allowEmptyShould(true)
                 .check(all);
@@ -81,7 +100,8 @@ class ArchitectureTest {
         Set<String> unplaced = new TreeSet<>();
         for (JavaClass type : all) {
             String source = type.getSource().map(s -> s.getUri().toString()).orElse("");
-            if ((source.contains("/tp-core/") || source.contains("/tp-core-")) && !CORE.contains(areaOf(type))) {
+            if ((source.contains("/tp-core/") || source.contains("/tp-core-"))
+                    && !CORE.contains(type.getPackageName().replace("org.tp4j.", ""))) {
                 unplaced.add(type.getPackageName());
             }
         }
@@ -114,9 +134,11 @@ class ArchitectureTest {
 
     @Test
     void shouldKeepModulesApart() {
-        forbid("cpu", "cuda", "nccl", "examples", "tests");
-        forbid("cuda", "cpu", "nccl", "examples", "tests");
-        forbid("nccl", "cpu", "examples", "tests");
+        forbid("cpu", "threads", "mpi", "cuda", "nccl", "examples", "tests");
+        forbid("threads", "mpi", "cuda", "nccl", "examples", "tests");
+        forbid("mpi", "threads", "cuda", "nccl", "examples", "tests");
+        forbid("cuda", "cpu", "threads", "mpi", "nccl", "examples", "tests");
+        forbid("nccl", "cpu", "threads", "mpi", "examples", "tests");
         forbid("examples", "cuda", "nccl", "tests");
     }
 
@@ -124,7 +146,7 @@ class ArchitectureTest {
     void shouldTouchTheVectorApiInOnePackageOnly() {
         noClasses()
                 .that()
-                .resideOutsideOfPackage("org.tp4j.cpu.vector..")
+                .resideOutsideOfPackage("org.tp4j.cpu.internal.vector..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("jdk.incubator..")
@@ -190,25 +212,23 @@ class ArchitectureTest {
         return "org.tp4j." + name + "..";
     }
 
+    private static String name(String name) {
+        return "org.tp4j." + name;
+    }
+
+    private static String[] names(List<String> names) {
+        return names.stream().map(ArchitectureTest::name).toArray(String[]::new);
+    }
+
     private static String[] areas(List<String> names) {
         return names.stream().map(ArchitectureTest::area).toArray(String[]::new);
     }
 
-    /** The first package below org.tp4j: what lies deeper, such as internal, belongs to it. */
-    private static String areaOf(JavaClass type) {
-        String[] parts = type.getPackageName().split("\\.");
-        return parts.length > 2 ? parts[2] : "";
-    }
-
-    /** One slice a package; internal packages belong to what they serve, and core areas are whole. */
+    /** One slice per package. */
     private static final class Packages implements SliceAssignment {
         @Override
         public SliceIdentifier getIdentifierOf(JavaClass type) {
-            String area = areaOf(type);
-            if (CORE.contains(area)) {
-                return SliceIdentifier.of(area);
-            }
-            return SliceIdentifier.of(type.getPackageName().replace(".internal", ""));
+            return SliceIdentifier.of(type.getPackageName());
         }
 
         @Override

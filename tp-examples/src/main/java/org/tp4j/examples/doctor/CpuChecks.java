@@ -5,17 +5,17 @@ import static org.tp4j.examples.report.Html.format;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
-import org.tp4j.autograd.GradMode;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.cpu.CpuBackend;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.GradMode;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.threads.ThreadRanks;
 
 /** The CPU backend at work: a product and a sum over ranks, timed and checked. */
 @SuppressWarnings("try") // scopes that only own

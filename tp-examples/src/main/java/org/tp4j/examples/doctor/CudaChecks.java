@@ -3,7 +3,7 @@ package org.tp4j.examples.doctor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.tp4j.comm.GroupEngines;
+import org.tp4j.comm.engine.GroupEngines;
 import org.tp4j.tensor.Backends;
 
 /** GPUs, the driver, and the libraries that the CUDA backend opens at run time. */

@@ -4,8 +4,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.tp4j.comm.Launch;
-import org.tp4j.tensor.NativeLibrary;
+import org.tp4j.comm.launch.Launch;
+import org.tp4j.tensor.internal.NativeLibrary;
 
 /** MPI: what starts processes, its library, and whether we can use it. */
 final class MpiChecks {

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.comm.CommunicationLog.Entry;
+import org.tp4j.comm.record.CommunicationLog.Entry;
 import org.tp4j.examples.cli.VersionProvider;
 import org.tp4j.examples.mlp.Digits.Batch;
 import org.tp4j.examples.mlp.Digits.Image;

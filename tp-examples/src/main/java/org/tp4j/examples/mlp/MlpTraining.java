@@ -1,7 +1,6 @@
 package org.tp4j.examples.mlp;
 
 import java.util.Map;
-import org.tp4j.autograd.GradMode;
 import org.tp4j.examples.mlp.Digits.Batch;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Dropout;
@@ -17,6 +16,7 @@ import org.tp4j.parallel.Parallelize;
 import org.tp4j.parallel.RowwiseParallel;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.GradMode;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Tensor;
 

@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.tp4j.comm.CommunicationLog.Entry;
+import org.tp4j.comm.record.CommunicationLog.Entry;
 
 /** What a rank has communicated, as tables. */
 public final class CommunicationTable {

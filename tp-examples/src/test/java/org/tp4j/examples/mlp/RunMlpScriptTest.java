@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tp4j.comm.Launch;
+import org.tp4j.comm.launch.Launch;
 
 /** The script, as processes of its own. */
 class RunMlpScriptTest {

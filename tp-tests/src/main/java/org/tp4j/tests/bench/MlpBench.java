@@ -2,10 +2,10 @@ package org.tp4j.tests.bench;
 
 import java.util.concurrent.Callable;
 import org.tp4j.comm.CommunicationOptions;
-import org.tp4j.comm.Launch;
-import org.tp4j.comm.LaunchEnvironment;
-import org.tp4j.comm.LaunchOptions;
 import org.tp4j.comm.World;
+import org.tp4j.comm.launch.Launch;
+import org.tp4j.comm.launch.LaunchEnvironment;
+import org.tp4j.comm.launch.LaunchOptions;
 import org.tp4j.tensor.DType;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;

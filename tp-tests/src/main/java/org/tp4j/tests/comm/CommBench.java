@@ -2,11 +2,11 @@ package org.tp4j.tests.comm;
 
 import java.util.Arrays;
 import java.util.Locale;
-import org.tp4j.comm.Launch;
-import org.tp4j.comm.LaunchOptions;
 import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.World;
+import org.tp4j.comm.launch.Launch;
+import org.tp4j.comm.launch.LaunchOptions;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;

@@ -2,8 +2,8 @@ package org.tp4j.tests.comm;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.tp4j.comm.Launch;
-import org.tp4j.comm.LaunchOptions;
+import org.tp4j.comm.launch.Launch;
+import org.tp4j.comm.launch.LaunchOptions;
 
 /**
  * The contract as a program, for engines whose ranks are processes: {@code mpirun -np 4 java ... ContractMain}.

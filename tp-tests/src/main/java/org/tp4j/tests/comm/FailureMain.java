@@ -1,9 +1,9 @@
 package org.tp4j.tests.comm;
 
 import java.util.Locale;
-import org.tp4j.comm.Launch;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.World;
+import org.tp4j.comm.launch.Launch;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 

@@ -1,6 +1,6 @@
 package org.tp4j.tests.comm;
 
-import org.tp4j.comm.LaunchOptions;
+import org.tp4j.comm.launch.LaunchOptions;
 import org.tp4j.tensor.Device;
 
 /** How the test programs of this package are launched: {@code -Dtp.test.device=cuda} puts their ranks on GPUs. */

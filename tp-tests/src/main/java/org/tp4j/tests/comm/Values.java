@@ -6,9 +6,9 @@ import java.util.Arrays;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
-import org.tp4j.tensor.HalfFloats;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.internal.HalfFloats;
 
 /** Arrays of any type and device from doubles and back, and what the ranks of a check put into them. */
 final class Values {

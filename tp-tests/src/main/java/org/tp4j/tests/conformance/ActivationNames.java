@@ -3,9 +3,9 @@ package org.tp4j.tests.conformance;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.autograd.GradMode;
 import org.tp4j.nn.Module;
 import org.tp4j.tensor.Activation;
+import org.tp4j.tensor.GradMode;
 import org.tp4j.tests.run.Differences;
 
 /** Which activation an MLP's case is about. */

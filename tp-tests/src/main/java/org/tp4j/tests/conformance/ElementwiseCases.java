@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.tp4j.autograd.DTensors;
-import org.tp4j.autograd.GradMode;
 import org.tp4j.layout.Placement;
+import org.tp4j.tensor.GradMode;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.run.Differences;
 

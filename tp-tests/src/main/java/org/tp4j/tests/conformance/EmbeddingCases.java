@@ -6,7 +6,7 @@ import org.tp4j.layout.Placement;
 import org.tp4j.nn.Embedding;
 import org.tp4j.nn.Gradients;
 import org.tp4j.nn.Initializer;
-import org.tp4j.op.GatherRows;
+import org.tp4j.op.internal.GatherRowsOp;
 import org.tp4j.parallel.ColwiseParallel;
 import org.tp4j.parallel.ParallelStyle;
 import org.tp4j.parallel.Parallelize;
@@ -31,7 +31,7 @@ final class EmbeddingCases implements CaseRunner {
         data.variant(name);
         Shape table = data.about().shape("param.weight");
         boolean padded = data.about().setting("padding_idx") != null;
-        long padding = padded ? (long) data.about().number("padding_idx", 0) : GatherRows.NO_PADDING;
+        long padding = padded ? (long) data.about().number("padding_idx", 0) : GatherRowsOp.NO_PADDING;
         Embedding embedding = new Embedding(table.size(0), table.size(1), Initializer.zeros(), padding);
         Parallelize.apply(embedding, data.mesh(), Map.of("", style));
         data.withParameters(embedding);

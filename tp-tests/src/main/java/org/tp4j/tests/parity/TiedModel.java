@@ -6,7 +6,7 @@ import org.tp4j.nn.LayerNorm;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Mlp;
 import org.tp4j.nn.Module;
-import org.tp4j.op.GatherRows;
+import org.tp4j.op.internal.GatherRowsOp;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.Tensor;
 
@@ -21,7 +21,7 @@ final class TiedModel extends Module {
 
     TiedModel(long vocabulary, long features) {
         embedding = child(
-                "embedding", new Embedding(vocabulary, features, Initializer.normal(0, 0.5), GatherRows.NO_PADDING));
+                "embedding", new Embedding(vocabulary, features, Initializer.normal(0, 0.5), GatherRowsOp.NO_PADDING));
         mlp = child("mlp", new Mlp(features, 2 * features, Activation.GELU_TANH, true));
         norm = child("norm", new LayerNorm(features, NORM_EPS));
         head = child("head", new Linear(embedding.weight()));

@@ -21,12 +21,12 @@ import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.World;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.Cases;
+import org.tp4j.threads.ThreadRanks;
 
 /** Cases A29 to A32: roots in subgroups, ranks that disagree, a rank that dies, views. */
 @Timeout(60)

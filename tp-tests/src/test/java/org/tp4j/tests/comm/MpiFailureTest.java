@@ -129,7 +129,8 @@ class MpiFailureTest {
 
         /** Runs. */
         public static void main(String[] args) {
-            org.tp4j.comm.Launch.run(org.tp4j.comm.LaunchOptions.defaults().withRanks(3), world -> {});
+            org.tp4j.comm.launch.Launch.run(
+                    org.tp4j.comm.launch.LaunchOptions.defaults().withRanks(3), world -> {});
         }
     }
 }

@@ -42,7 +42,7 @@ public final class MpiRun {
     public static void assumeAvailable() {
         Assumptions.assumeTrue(
                 version().isPresent(), "no '" + MPIRUN + "' here: install Open MPI (apt-get install openmpi-bin)");
-        Optional<String> unavailable = new org.tp4j.cpu.comm.MpiLauncher().unavailable();
+        Optional<String> unavailable = new org.tp4j.mpi.MpiLauncher().unavailable();
         Assumptions.assumeTrue(unavailable.isEmpty(), () -> "no MPI here: " + unavailable.orElse(""));
     }
 

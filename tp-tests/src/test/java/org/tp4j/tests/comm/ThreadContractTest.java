@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tp4j.comm.CommunicationOptions;
-import org.tp4j.cpu.comm.ThreadRanks;
+import org.tp4j.threads.ThreadRanks;
 
 /** The contract, with ranks as threads; once plain and once in checking mode. */
 @Timeout(120)

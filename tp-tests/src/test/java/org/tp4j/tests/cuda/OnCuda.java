@@ -9,9 +9,9 @@ import org.tp4j.cuda.CudaBackend;
 import org.tp4j.cuda.CudaLibraries;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
-import org.tp4j.tensor.HalfFloats;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.internal.HalfFloats;
 
 /** A device to test on, simulated or real, and values moved between it and the host. */
 public final class OnCuda {

@@ -6,14 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.tp4j.comm.FakeGroup;
 import org.tp4j.comm.ReduceOp;
+import org.tp4j.comm.engine.FakeGroup;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutPicture;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
-import org.tp4j.tensor.MetaBackend;
 import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.meta.MetaBackend;
 
 class LayoutPictureTest {
     private static final DeviceMesh FOUR = mesh(Map.entry("tp", 4));

@@ -7,8 +7,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.CommunicationOptions;
-import org.tp4j.comm.GroupEngine;
-import org.tp4j.comm.GroupEngines;
+import org.tp4j.comm.engine.GroupEngine;
+import org.tp4j.comm.engine.GroupEngines;
 
 /** What carries the collectives of which ranks. */
 class EngineChoiceTest {

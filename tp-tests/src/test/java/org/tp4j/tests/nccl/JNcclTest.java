@@ -30,9 +30,9 @@ import org.tp4j.nccl.NcclRedOp;
 import org.tp4j.nccl.NcclResult;
 import org.tp4j.nccl.NcclUniqueId;
 import org.tp4j.tensor.DType;
-import org.tp4j.tensor.HalfFloats;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.internal.HalfFloats;
 
 /** The bindings by themselves, on the simulated NCCL; ranks are threads with a device each. */
 @Timeout(60)

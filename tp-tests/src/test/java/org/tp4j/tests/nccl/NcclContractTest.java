@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.comm.CommunicationOptions;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.tests.comm.Check;
 import org.tp4j.tests.comm.CollectiveContract;
+import org.tp4j.threads.ThreadRanks;
 
 /**
  * The contract over NCCL, with ranks as threads that have a simulated device each; and through the host's memory. All checks

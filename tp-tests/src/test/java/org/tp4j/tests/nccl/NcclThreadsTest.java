@@ -13,13 +13,13 @@ import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.Work;
 import org.tp4j.comm.World;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.cuda.CudaBackend;
 import org.tp4j.tensor.CapturedStep;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
+import org.tp4j.threads.ThreadRanks;
 
 /** Ranks as threads over NCCL: what ends them, that a device can be used again afterwards, and that calls do not wait. */
 @Timeout(60)

@@ -9,7 +9,6 @@ import org.junit.jupiter.api.Test;
 import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.World;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Dropout;
@@ -18,6 +17,7 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.Cases;
+import org.tp4j.threads.ThreadRanks;
 
 /** Case A21: dropout inside and outside the split region of a mesh dp 2 x tp 2. */
 class DropoutRegionsTest {

@@ -15,7 +15,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.comm.World;
 import org.tp4j.cpu.CpuBackend;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Placement.Shard;
 import org.tp4j.mesh.DeviceMesh;
@@ -30,6 +29,7 @@ import org.tp4j.parallel.Parallelize;
 import org.tp4j.parallel.RowwiseParallel;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.threads.ThreadRanks;
 
 /** Case A22: initial weights depend on the seed and the parameter's name, and on nothing else. */
 class InitialValuesTest {

@@ -15,7 +15,6 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.cpu.CpuBackend;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.DTensor;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Linear;
@@ -31,6 +30,7 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.Cases;
+import org.tp4j.threads.ThreadRanks;
 
 /** State by name: all of it is loaded, or none. Case A34, with tensors where it has files. */
 class StateTest {

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Function;
-import org.tp4j.autograd.GradMode;
 import org.tp4j.tensor.Backend;
+import org.tp4j.tensor.GradMode;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.oracle.Whole;
 

@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import org.tp4j.comm.CommunicationLog;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.ProcessGroup;
-import org.tp4j.comm.RecordingGroup;
-import org.tp4j.cpu.comm.ThreadRanks;
+import org.tp4j.comm.record.CommunicationLog;
+import org.tp4j.comm.record.RecordingGroup;
 import org.tp4j.mesh.DeviceMesh;
+import org.tp4j.threads.ThreadRanks;
 
 /** Runs a test on every rank of a mesh, the ranks being threads. */
 public final class Ranks {

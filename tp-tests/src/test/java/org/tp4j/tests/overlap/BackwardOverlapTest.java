@@ -9,11 +9,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.autograd.DTensors;
-import org.tp4j.comm.Collective;
-import org.tp4j.comm.CommunicationLog;
-import org.tp4j.comm.RecordingGroup;
 import org.tp4j.comm.World;
-import org.tp4j.cpu.comm.ThreadRanks;
+import org.tp4j.comm.record.Collective;
+import org.tp4j.comm.record.CommunicationLog;
+import org.tp4j.comm.record.RecordingGroup;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
@@ -22,6 +21,7 @@ import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.oracle.Whole;
+import org.tp4j.threads.ThreadRanks;
 
 /** When collectives are started, and how many: what lets communication hide under products. */
 class BackwardOverlapTest {

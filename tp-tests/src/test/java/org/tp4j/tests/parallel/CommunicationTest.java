@@ -11,11 +11,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
-import org.tp4j.comm.Collective;
-import org.tp4j.comm.CommunicationLog;
-import org.tp4j.comm.RecordingGroup;
 import org.tp4j.comm.World;
-import org.tp4j.cpu.comm.ThreadRanks;
+import org.tp4j.comm.record.Collective;
+import org.tp4j.comm.record.CommunicationLog;
+import org.tp4j.comm.record.RecordingGroup;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.GatedMlp;
@@ -32,6 +31,7 @@ import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.threads.ThreadRanks;
 
 /** What blocks communicate, collective by collective, once the first pass has compared the ranks' inputs. */
 class CommunicationTest {

@@ -3,7 +3,6 @@ package org.tp4j.tests.parallel;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.DTensor;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Gradients;
@@ -14,6 +13,7 @@ import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.Cases;
+import org.tp4j.threads.ThreadRanks;
 
 /** Case A09: a column-parallel output of uneven pieces, gathered or not. */
 class GatheredOutputTest {

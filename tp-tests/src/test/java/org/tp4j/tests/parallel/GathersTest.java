@@ -8,13 +8,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.tp4j.autograd.DTensors;
-import org.tp4j.autograd.GradMode;
 import org.tp4j.autograd.Tensors;
-import org.tp4j.comm.Collective;
-import org.tp4j.comm.CommunicationLog;
-import org.tp4j.comm.RecordingGroup;
 import org.tp4j.comm.World;
-import org.tp4j.cpu.comm.ThreadRanks;
+import org.tp4j.comm.record.Collective;
+import org.tp4j.comm.record.CommunicationLog;
+import org.tp4j.comm.record.RecordingGroup;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
@@ -25,10 +23,12 @@ import org.tp4j.parallel.ParallelStyle;
 import org.tp4j.parallel.Parallelize;
 import org.tp4j.parallel.PrepareModuleInput;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.GradMode;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.threads.ThreadRanks;
 
 /** What a module's parts gather is let go when it is done and gathered again for backward, once for all of them. */
 class GathersTest {

@@ -7,7 +7,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.autograd.Tensors;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Gradients;
 import org.tp4j.nn.Mlp;
@@ -19,6 +18,7 @@ import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.threads.ThreadRanks;
 
 /**
  * An MLP small enough for paper: x = [1, 2] times W1 = [[1, 0, 1, 2], [0, 1, 1, -1]] is [1, 2, 3, 0]; ReLU leaves it; times

@@ -15,7 +15,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.World;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
@@ -28,6 +27,7 @@ import org.tp4j.parallel.RowParallelLinear;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.threads.ThreadRanks;
 
 /** Every option of the layers that are split from the start, against a plain linear layer. */
 class LinearOptionsTest {

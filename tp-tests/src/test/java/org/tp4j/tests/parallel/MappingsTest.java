@@ -12,7 +12,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.World;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
@@ -22,6 +21,7 @@ import org.tp4j.parallel.Mappings;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.threads.ThreadRanks;
 
 /**
  * Megatron's mappings on tensors whose value is the rank, with sums computed by hand: rank r of T holds r + 1 everywhere, the

@@ -10,7 +10,6 @@ import java.util.function.Supplier;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.World;
 import org.tp4j.cpu.CpuBackend;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.DTensor;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Gradients;
@@ -21,6 +20,7 @@ import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.threads.ThreadRanks;
 
 /**
  * A model on T ranks against the same on one: output, the input's gradient and every parameter's, for the loss sum(Y ∘ G).

@@ -17,9 +17,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
-import org.tp4j.comm.CommunicationLog;
+import org.tp4j.comm.record.CommunicationLog;
 import org.tp4j.cpu.CpuBackend;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
@@ -44,9 +43,10 @@ import org.tp4j.parallel.RowwiseParallel;
 import org.tp4j.parallel.SequenceParallel;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.DType;
-import org.tp4j.tensor.MetaBackend;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.tensor.meta.MetaBackend;
+import org.tp4j.threads.ThreadRanks;
 
 /** The plan table says what a real run does: the same shapes, the same collectives, the same bytes. */
 class PlanTableTest {

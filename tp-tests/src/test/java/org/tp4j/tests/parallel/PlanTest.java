@@ -15,7 +15,7 @@ import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tp4j.comm.FakeGroup;
+import org.tp4j.comm.engine.FakeGroup;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Embedding;
@@ -36,8 +36,8 @@ import org.tp4j.parallel.PrepareModuleInput;
 import org.tp4j.parallel.RowwiseParallel;
 import org.tp4j.parallel.SequenceParallel;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.MetaBackend;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.tensor.meta.MetaBackend;
 import org.tp4j.tests.Cases;
 
 /** Plans are strict: what does not fit is told, all of it at once, and the model stays as it was. Case A38 among them. */

@@ -13,7 +13,6 @@ import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.World;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
@@ -33,6 +32,7 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.threads.ThreadRanks;
 
 /** The mistakes that tensor parallelism is known for, made on purpose: each is told, or seen by a comparison with one rank. */
 class PlantedErrorsTest {

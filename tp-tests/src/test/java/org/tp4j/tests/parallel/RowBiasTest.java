@@ -6,7 +6,6 @@ import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.tp4j.autograd.DTensors;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Gradients;
@@ -17,6 +16,7 @@ import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.Cases;
+import org.tp4j.threads.ThreadRanks;
 
 /** Case A08: the bias of a row-parallel layer is added once, after the reduction. */
 class RowBiasTest {

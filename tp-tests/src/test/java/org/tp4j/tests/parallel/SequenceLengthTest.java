@@ -8,7 +8,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tp4j.autograd.DTensors;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Gradients;
@@ -25,6 +24,7 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.Cases;
+import org.tp4j.threads.ThreadRanks;
 
 /** Case A11: a sequence-parallel block whose number of tokens T does not divide, or that has fewer tokens than ranks. */
 class SequenceLengthTest {

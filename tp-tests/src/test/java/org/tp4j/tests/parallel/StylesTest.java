@@ -15,7 +15,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
@@ -39,6 +38,7 @@ import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.threads.ThreadRanks;
 
 /** Every style, with inputs on and off the mesh, outputs redistributed and handed out as plain tensors. */
 class StylesTest {

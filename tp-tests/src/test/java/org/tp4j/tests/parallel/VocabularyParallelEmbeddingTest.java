@@ -11,13 +11,12 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.cpu.CpuBackend;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Embedding;
 import org.tp4j.nn.Gradients;
 import org.tp4j.nn.Initializer;
-import org.tp4j.op.GatherRows;
+import org.tp4j.op.internal.GatherRowsOp;
 import org.tp4j.parallel.ColwiseParallel;
 import org.tp4j.parallel.ParallelStyle;
 import org.tp4j.parallel.Parallelize;
@@ -27,6 +26,7 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.Cases;
+import org.tp4j.threads.ThreadRanks;
 
 /** Case A12: an embedding cut by vocabulary (or by features), and the padding id as a number of the whole table. */
 class VocabularyParallelEmbeddingTest {
@@ -48,7 +48,7 @@ class VocabularyParallelEmbeddingTest {
     void shouldLookUpAndTrainTheRowsOfTheWholeTable(int ranks, String padding, ParallelStyle style) {
         ThreadRanks.run(ranks, world -> {
             Backend backend = world.backend();
-            long paddingId = padding.equals("None") ? GatherRows.NO_PADDING : Long.parseLong(padding);
+            long paddingId = padding.equals("None") ? GatherRowsOp.NO_PADDING : Long.parseLong(padding);
             Embedding embedding = new Embedding(7, 2, Initializer.normal(0, 1), paddingId);
             Parallelize.apply(embedding, DeviceMesh.of(world, "tp"), Map.of("", style));
             embedding.materialize(backend, DType.FLOAT32, 1);

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tp4j.comm.Launch;
+import org.tp4j.comm.launch.Launch;
 
 /** The runners as their scripts start them: processes under mpirun. Skipped where there is no MPI. */
 class ScriptsUnderMpiTest {

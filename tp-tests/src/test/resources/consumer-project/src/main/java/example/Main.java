@@ -2,7 +2,6 @@ package example;
 
 import java.util.Map;
 import org.tp4j.autograd.Tensors;
-import org.tp4j.cpu.comm.ThreadRanks;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Mlp;
 import org.tp4j.optim.AdamW;
@@ -15,6 +14,7 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.threads.ThreadRanks;
 
 /** Trains an MLP split over two ranks to give back its input, and checks that the loss falls. */
 public final class Main {

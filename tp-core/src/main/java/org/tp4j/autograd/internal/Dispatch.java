@@ -1,0 +1,196 @@
+package org.tp4j.autograd.internal;
+
+import org.jspecify.annotations.Nullable;
+import org.tp4j.layout.Layout;
+import org.tp4j.layout.LayoutException;
+import org.tp4j.mesh.DeviceMesh;
+import org.tp4j.op.ForwardContext;
+import org.tp4j.op.Operation;
+import org.tp4j.op.TensorSpec;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.ExecutionContext;
+import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.Region;
+import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.Tensor;
+
+/**
+ * The way of every operation: decide layouts (once for each combination of layouts and shapes, then from a cache), bring
+ * operands to what was decided (never with communication), compute this rank's part, and record the step if a gradient is
+ * wanted.
+ */
+public final class Dispatch {
+    private Dispatch() {}
+
+    /** Runs an operation; its first result. */
+    public static Tensor run(Operation operation, Tensor... in) {
+        return runAll(operation, in)[0];
+    }
+
+    /** Runs an operation; all results, of which only the first can carry a gradient. */
+    public static EagerTensor[] runAll(Operation operation, Tensor... in) {
+        EagerTensor[] operands = new EagerTensor[in.length];
+        DeviceMesh mesh = null;
+        boolean wanted = false;
+        for (int i = 0; i < in.length; i++) {
+            EagerTensor operand = (EagerTensor) in[i];
+            operands[i] = operand;
+            wanted |= operand.requiresGrad();
+            Layout layout = operand.layoutOrNull();
+            if (layout != null) {
+                mesh = oneMesh(operation, mesh, layout);
+            }
+            if (operand.backend() != operands[0].backend()) {
+                throw new IllegalArgumentException(operation.name() + ": operands are on "
+                        + operands[0].backend().device() + " and "
+                        + operand.backend().device()
+                        + "; HINT: make them on one device");
+            }
+        }
+        boolean recording = wanted
+                && operation.differentiable()
+                && ExecutionContext.current().gradientsRecorded();
+        return mesh == null ? plain(operation, operands, recording) : onMesh(operation, operands, mesh, recording);
+    }
+
+    private static DeviceMesh oneMesh(Operation operation, @Nullable DeviceMesh mesh, Layout layout) {
+        if (mesh != null && !mesh.equals(layout.mesh())) {
+            throw new LayoutException(
+                    operation.name(),
+                    operation.name() + ": operands lie on two meshes, " + mesh + " and " + layout.mesh()
+                            + "; HINT: put all tensors of a model on one mesh");
+        }
+        return layout.mesh();
+    }
+
+    private static EagerTensor[] plain(Operation operation, EagerTensor[] operands, boolean recording) {
+        TensorSpec[] specs = specs(operands);
+        TensorSpec[] results = operation.inferAll(specs);
+        NdArray[] arrays = operation.forwardAll(new Plain(operands, results), locals(operands));
+        EagerTensor[] outputs = new EagerTensor[arrays.length];
+        for (int i = 0; i < outputs.length; i++) {
+            outputs[i] = new EagerTensor(arrays[i]);
+        }
+        if (recording) {
+            Node.@Nullable Edge[] edges = new Node.Edge[operands.length];
+            for (int i = 0; i < edges.length; i++) {
+                edges[i] = operands[i].requiresGrad() ? Node.Edge.to(operands[i]) : null;
+            }
+            outputs[0].computedBy(new OperationNode(operation, operands, outputs, edges));
+        }
+        return outputs;
+    }
+
+    private static EagerTensor[] onMesh(
+            Operation operation, EagerTensor[] operands, DeviceMesh mesh, boolean recording) {
+        for (int i = 0; i < operands.length; i++) {
+            if (operands[i].layoutOrNull() == null) {
+                operands[i] = MeshBorder.meet(operands[i], mesh, operation.name(), i, recording);
+            }
+        }
+        Decisions.Decided decided = Decisions.of(operation, operands, mesh, recording);
+        EagerTensor[] used = new EagerTensor[operands.length];
+        for (int i = 0; i < used.length; i++) {
+            used[i] = Redistribution.bring((MeshTensor) operands[i], decided.input(i), recording);
+        }
+        NdArray[] arrays = operation.forwardAll(new OnMesh(used, decided), locals(used));
+        EagerTensor[] outputs = new EagerTensor[arrays.length];
+        for (int i = 0; i < outputs.length; i++) {
+            outputs[i] = new MeshTensor(arrays[i], decided.result(i).shape(), decided.output(i));
+        }
+        if (recording) {
+            Node.@Nullable Edge[] edges = new Node.Edge[operands.length];
+            for (int i = 0; i < edges.length; i++) {
+                if (operands[i].requiresGrad()) {
+                    // a promoted parameter is the leaf itself, used as Replicate
+                    EagerTensor target = used[i].requiresGrad() ? used[i] : operands[i];
+                    edges[i] = Node.Edge.to(target, decided.input(i));
+                }
+            }
+            outputs[0].computedBy(new OperationNode(operation, used, outputs, edges));
+        }
+        return outputs;
+    }
+
+    static TensorSpec[] specs(EagerTensor[] operands) {
+        TensorSpec[] specs = new TensorSpec[operands.length];
+        for (int i = 0; i < specs.length; i++) {
+            specs[i] = new TensorSpec(operands[i].dtype(), operands[i].shape());
+        }
+        return specs;
+    }
+
+    private static NdArray[] locals(EagerTensor[] operands) {
+        NdArray[] locals = new NdArray[operands.length];
+        for (int i = 0; i < locals.length; i++) {
+            locals[i] = operands[i].local();
+        }
+        return locals;
+    }
+
+    /** What an operation is told on no mesh: every part is the whole. */
+    private record Plain(EagerTensor[] operands, TensorSpec[] results) implements ForwardContext {
+        @Override
+        public Region inputRegion(int i) {
+            return Region.whole(operands[i].shape());
+        }
+
+        @Override
+        public Region outputRegion(int i) {
+            return Region.whole(results[i].shape());
+        }
+
+        @Override
+        public Shape outputShape(int i) {
+            return results[i].shape();
+        }
+
+        @Override
+        public DType outputType(int i) {
+            return results[i].dtype();
+        }
+
+        @Override
+        public boolean addsConstants() {
+            return true;
+        }
+
+        @Override
+        public NdArray allocate(int i) {
+            return NdArray.allocate(operands[0].backend(), outputType(i), outputShape(i));
+        }
+    }
+
+    /** What an operation is told on a mesh. */
+    private record OnMesh(EagerTensor[] operands, Decisions.Decided decided) implements ForwardContext {
+        @Override
+        public Region inputRegion(int i) {
+            return decided.input(i).region(operands[i].shape());
+        }
+
+        @Override
+        public Region outputRegion(int i) {
+            return decided.output(i).region(decided.result(i).shape());
+        }
+
+        @Override
+        public Shape outputShape(int i) {
+            return decided.localShape(i);
+        }
+
+        @Override
+        public DType outputType(int i) {
+            return decided.result(i).dtype();
+        }
+
+        @Override
+        public boolean addsConstants() {
+            return decided.addsConstants();
+        }
+
+        @Override
+        public NdArray allocate(int i) {
+            return NdArray.allocate(operands[0].backend(), outputType(i), outputShape(i));
+        }
+    }
+}

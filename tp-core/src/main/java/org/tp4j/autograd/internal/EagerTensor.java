@@ -1,0 +1,285 @@
+package org.tp4j.autograd.internal;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.layout.Layout;
+import org.tp4j.tensor.Backend;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.ExecutionContext;
+import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.Scope;
+import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.Storage;
+import org.tp4j.tensor.Tensor;
+import org.tp4j.tensor.internal.HalfFloats;
+
+/** A tensor that is computed at once: this rank's array, and where it came from. On no mesh, unless a {@link MeshTensor}. */
+public class EagerTensor extends FluentTensor {
+    private final NdArray array;
+    private boolean requiresGrad;
+    private boolean parameter;
+    /** A number made by the library itself, the same on every rank. */
+    private boolean number;
+
+    private @Nullable Node node;
+    private @Nullable EagerTensor grad;
+    /** This tensor as Invariant on the mesh it met last. */
+    private @Nullable MeshTensor met;
+
+    public EagerTensor(NdArray array) {
+        this.array = array;
+    }
+
+    /** A number as a tensor of shape [], of the type and on the backend of {@code like}. */
+    static EagerTensor number(Tensor like, double value) {
+        return number(like.backend(), like.dtype(), value);
+    }
+
+    /** A number as a tensor of shape []. */
+    static EagerTensor number(Backend backend, DType dtype, double value) {
+        EagerTensor result = new EagerTensor(NdArray.full(backend, dtype, Shape.scalar(), value));
+        result.number = true;
+        return result;
+    }
+
+    /** A tensor of this array laid out so. */
+    static EagerTensor of(NdArray array, Shape global, @Nullable Layout layout) {
+        return layout == null ? new EagerTensor(array) : new MeshTensor(array, global, layout);
+    }
+
+    /** How it lies on a mesh, or null. */
+    @Nullable Layout layoutOrNull() {
+        return null;
+    }
+
+    /** The array, perhaps still arriving. */
+    final NdArray array() {
+        return array;
+    }
+
+    final @Nullable Node node() {
+        return node;
+    }
+
+    final boolean isParameter() {
+        return parameter;
+    }
+
+    final boolean isNumber() {
+        return number;
+    }
+
+    /** Marks this leaf as a model parameter, which is promoted from Invariant to Replicate where it is used so. */
+    public final void markParameter() {
+        parameter = true;
+    }
+
+    /** This tensor as Invariant on the mesh it met last, or null. */
+    final @Nullable MeshTensor met() {
+        return met;
+    }
+
+    /** Notes what it became on a mesh. */
+    final void noteMet(MeshTensor onMesh) {
+        met = onMesh;
+    }
+
+    /** Notes what computed it. */
+    final void computedBy(Node from) {
+        node = from;
+        requiresGrad = true;
+    }
+
+    @Override
+    public Shape shape() {
+        return array.shape();
+    }
+
+    @Override
+    public final DType dtype() {
+        return array.dtype();
+    }
+
+    @Override
+    public final Backend backend() {
+        return array.backend();
+    }
+
+    @Override
+    public final NdArray local() {
+        return array.await();
+    }
+
+    @Override
+    public final boolean requiresGrad() {
+        return requiresGrad;
+    }
+
+    @Override
+    public Tensor requiresGrad(boolean wanted) {
+        if (node != null) {
+            throw new IllegalStateException("requiresGrad is set on leaves, but this tensor of shape " + shape()
+                    + " was computed by " + node.name() + "; HINT: detach() it first");
+        }
+        if (wanted && !dtype().isFloating()) {
+            throw new IllegalStateException("a tensor of type " + dtype() + " has no gradient; HINT: use a float type");
+        }
+        requiresGrad = wanted;
+        return this;
+    }
+
+    @Override
+    public final @Nullable Tensor grad() {
+        return grad;
+    }
+
+    final @Nullable EagerTensor gradOrNull() {
+        return grad;
+    }
+
+    @Override
+    public final void clearGrad() {
+        EagerTensor old = grad;
+        grad = null;
+        if (old != null && !old.array.storage().isReleased()) {
+            old.array.storage().release();
+        }
+    }
+
+    /**
+     * Adds to the gradient.
+     *
+     * @param arrived laid out as this leaf's gradient can be
+     * @param shared whether its memory is used elsewhere too, so that it must be copied
+     */
+    final void accumulate(EagerTensor arrived, boolean shared) {
+        EagerTensor have = grad;
+        if (have == null) {
+            grad = own(arrived, shared);
+        } else if (java.util.Objects.equals(have.layoutOrNull(), arrived.layoutOrNull())) {
+            backend().elementwise().addScaled(1, arrived.local(), have.local());
+        } else {
+            grad = own(GradientLayouts.addPending(have, arrived), false);
+            have.array.storage().release();
+        }
+    }
+
+    /** Replaces the gradient by one of another layout, taking over its memory. */
+    final void replaceGrad(EagerTensor next) {
+        EagerTensor old = grad;
+        grad = own(next, false);
+        if (old != null && old.array.storage() != next.array.storage()) {
+            old.array.storage().release();
+        }
+    }
+
+    private static EagerTensor own(EagerTensor arrived, boolean shared) {
+        Storage storage = arrived.array.storage();
+        Scope scope = ExecutionContext.current().scope();
+        boolean part = storage.size() != arrived.array.elements();
+        if (shared || part) {
+            NdArray copy = Scope.outside(() -> arrived.array.await().copy());
+            return of(copy, arrived.shape(), arrived.layoutOrNull());
+        }
+        for (Scope s = scope; s != null; s = s.parent()) {
+            s.disown(storage);
+        }
+        return arrived;
+    }
+
+    @Override
+    public Tensor detach() {
+        return new EagerTensor(array);
+    }
+
+    @Override
+    public final void backward() {
+        BackwardPass.run(this, GradientLayouts.seed(this));
+    }
+
+    @Override
+    public final void backward(Tensor gradient) {
+        if (!gradient.shape().equals(shape()) || gradient.dtype() != dtype()) {
+            throw new IllegalArgumentException("the gradient of " + dtype() + shape() + " is given as "
+                    + gradient.dtype() + gradient.shape() + "; HINT: it has the same shape and type");
+        }
+        BackwardPass.run(this, GradientLayouts.given(this, (EagerTensor) gradient));
+    }
+
+    @Override
+    public double item() {
+        if (shape().elements() != 1) {
+            throw new IllegalStateException(
+                    "item() of a tensor of shape " + shape() + ": it has " + shape().elements() + " elements, not one");
+        }
+        return toDoubles()[0];
+    }
+
+    private ByteBuffer bytes() {
+        long bytes = array.elements() * dtype().bytes();
+        if (bytes > Integer.MAX_VALUE) {
+            throw new IllegalStateException("a tensor of " + bytes + " bytes does not fit a Java array");
+        }
+        ByteBuffer buffer = ByteBuffer.allocate((int) bytes).order(ByteOrder.LITTLE_ENDIAN);
+        backend().copyOut(local(), buffer);
+        return buffer.rewind();
+    }
+
+    @Override
+    public final double[] toDoubles() {
+        ByteBuffer b = bytes();
+        double[] result = new double[(int) array.elements()];
+        for (int i = 0; i < result.length; i++) {
+            result[i] = switch (dtype()) {
+                case FLOAT32 -> b.getFloat();
+                case FLOAT64 -> b.getDouble();
+                case BFLOAT16 -> HalfFloats.bfloat16ToFloat(b.getShort());
+                case FLOAT16 -> HalfFloats.float16ToFloat(b.getShort());
+                case INT32 -> b.getInt();
+                case INT64 -> b.getLong();
+                case BOOL -> b.get();
+            };
+        }
+        return result;
+    }
+
+    @Override
+    public final float[] toFloats() {
+        if (dtype() == DType.FLOAT32) {
+            float[] result = new float[(int) array.elements()];
+            bytes().asFloatBuffer().get(result);
+            return result;
+        }
+        double[] wide = toDoubles();
+        float[] result = new float[wide.length];
+        for (int i = 0; i < result.length; i++) {
+            result[i] = (float) wide[i];
+        }
+        return result;
+    }
+
+    @Override
+    public final long[] toLongs() {
+        ByteBuffer b = bytes();
+        long[] result = new long[(int) array.elements()];
+        for (int i = 0; i < result.length; i++) {
+            result[i] = switch (dtype()) {
+                case INT32 -> b.getInt();
+                case INT64 -> b.getLong();
+                case BOOL -> b.get();
+                default ->
+                    throw new IllegalStateException(
+                            "toLongs() of a tensor of type " + dtype() + "; HINT: cast it to int64 first");
+            };
+        }
+        return result;
+    }
+
+    /** Type, shape, layout, and the elements if there are few. */
+    @Override
+    public String toString() {
+        String head = dtype() + shape().toString() + (layoutOrNull() == null ? "" : " " + layoutOrNull());
+        return array.elements() <= 16 ? head + " " + java.util.Arrays.toString(toDoubles()) : head;
+    }
+}

@@ -1,0 +1,446 @@
+package org.tp4j.autograd.internal;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.op.Operation;
+import org.tp4j.op.internal.ArgmaxOp;
+import org.tp4j.op.internal.BiasActivationOp;
+import org.tp4j.op.internal.BinaryOp;
+import org.tp4j.op.internal.CastOp;
+import org.tp4j.op.internal.DropoutOp;
+import org.tp4j.op.internal.ExpandOp;
+import org.tp4j.op.internal.ExtremumOp;
+import org.tp4j.op.internal.GatedOp;
+import org.tp4j.op.internal.GatherRowsOp;
+import org.tp4j.op.internal.LayerNormOp;
+import org.tp4j.op.internal.LinearOp;
+import org.tp4j.op.internal.MatMulOp;
+import org.tp4j.op.internal.PadOp;
+import org.tp4j.op.internal.PermuteOp;
+import org.tp4j.op.internal.ReducedDims;
+import org.tp4j.op.internal.ReshapeOp;
+import org.tp4j.op.internal.RmsNormOp;
+import org.tp4j.op.internal.SliceOp;
+import org.tp4j.op.internal.SoftmaxOp;
+import org.tp4j.op.internal.SumOp;
+import org.tp4j.op.internal.UnaryOp;
+import org.tp4j.op.internal.WhereOp;
+import org.tp4j.tensor.Activation;
+import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.CrossEntropyOptions;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.StepNumber;
+import org.tp4j.tensor.Tensor;
+import org.tp4j.tensor.UnaryKernel;
+
+/** The methods of {@link Tensor} that are operations: each names what {@link Dispatch} is to run. */
+abstract class FluentTensor implements Tensor {
+    private Tensor run(Operation operation) {
+        return Dispatch.run(operation, this);
+    }
+
+    private Tensor run(Operation operation, Tensor other) {
+        return Dispatch.run(operation, this, other);
+    }
+
+    private Tensor unary(UnaryKernel kernel) {
+        return run(UnaryOp.of(kernel));
+    }
+
+    private Tensor binary(BinaryKernel kernel, Tensor other) {
+        return run(new BinaryOp(kernel), other);
+    }
+
+    @Override
+    public Tensor add(Tensor other) {
+        return binary(BinaryKernel.ADD, other);
+    }
+
+    @Override
+    public Tensor sub(Tensor other) {
+        return binary(BinaryKernel.SUB, other);
+    }
+
+    @Override
+    public Tensor mul(Tensor other) {
+        return binary(BinaryKernel.MUL, other);
+    }
+
+    @Override
+    public Tensor div(Tensor other) {
+        return binary(BinaryKernel.DIV, other);
+    }
+
+    @Override
+    public Tensor add(double number) {
+        return run(new UnaryOp(UnaryKernel.SHIFT, number, 0));
+    }
+
+    @Override
+    public Tensor sub(double number) {
+        return add(-number);
+    }
+
+    @Override
+    public Tensor mul(double number) {
+        return run(new UnaryOp(UnaryKernel.SCALE, number, 0));
+    }
+
+    @Override
+    public Tensor div(double number) {
+        return mul(1 / number);
+    }
+
+    @Override
+    public Tensor neg() {
+        return unary(UnaryKernel.NEG);
+    }
+
+    @Override
+    public Tensor maximum(Tensor other) {
+        return binary(BinaryKernel.MAXIMUM, other);
+    }
+
+    @Override
+    public Tensor minimum(Tensor other) {
+        return binary(BinaryKernel.MINIMUM, other);
+    }
+
+    @Override
+    public Tensor matmul(Tensor other) {
+        return run(new MatMulOp(false, false), other);
+    }
+
+    @Override
+    public Tensor matmul(Tensor other, boolean transposeThis, boolean transposeOther) {
+        return run(new MatMulOp(transposeThis, transposeOther), other);
+    }
+
+    @Override
+    public Tensor linear(Tensor weight, @Nullable Tensor bias) {
+        Tensor product = run(new LinearOp(), weight);
+        return bias == null ? product : product.add(bias);
+    }
+
+    @Override
+    public Tensor exp() {
+        return unary(UnaryKernel.EXP);
+    }
+
+    @Override
+    public Tensor log() {
+        return unary(UnaryKernel.LOG);
+    }
+
+    @Override
+    public Tensor sqrt() {
+        return unary(UnaryKernel.SQRT);
+    }
+
+    @Override
+    public Tensor square() {
+        return unary(UnaryKernel.SQUARE);
+    }
+
+    @Override
+    public Tensor abs() {
+        return unary(UnaryKernel.ABS);
+    }
+
+    @Override
+    public Tensor relu() {
+        return unary(UnaryKernel.RELU);
+    }
+
+    @Override
+    public Tensor gelu() {
+        return unary(UnaryKernel.GELU);
+    }
+
+    @Override
+    public Tensor geluTanh() {
+        return unary(UnaryKernel.GELU_TANH);
+    }
+
+    @Override
+    public Tensor silu() {
+        return unary(UnaryKernel.SILU);
+    }
+
+    @Override
+    public Tensor sigmoid() {
+        return unary(UnaryKernel.SIGMOID);
+    }
+
+    @Override
+    public Tensor tanh() {
+        return unary(UnaryKernel.TANH);
+    }
+
+    @Override
+    public Tensor clamp(double low, double high) {
+        return run(new UnaryOp(UnaryKernel.CLAMP, low, high));
+    }
+
+    @Override
+    public Tensor biasActivation(Tensor bias, Activation activation) {
+        return run(new BiasActivationOp(activation), bias);
+    }
+
+    @Override
+    public Tensor gated(Tensor up, Activation activation) {
+        return run(new GatedOp(activation), up);
+    }
+
+    @Override
+    public Tensor dropout(double p, long seed, StepNumber stream) {
+        return run(new DropoutOp(p, seed, stream));
+    }
+
+    @Override
+    public Tensor sum() {
+        return run(new SumOp(ReducedDims.of(shape(), false)));
+    }
+
+    @Override
+    public Tensor sum(boolean keepDims, int... dims) {
+        return run(new SumOp(ReducedDims.of(shape(), keepDims, dims)));
+    }
+
+    @Override
+    public Tensor mean() {
+        return mean(false);
+    }
+
+    @Override
+    public Tensor mean(boolean keepDims, int... dims) {
+        ReducedDims reduced = ReducedDims.of(shape(), keepDims, dims);
+        return run(new SumOp(reduced)).mul(1.0 / reduced.count(shape()));
+    }
+
+    @Override
+    public Tensor variance(boolean unbiased, boolean keepDims, int... dims) {
+        ReducedDims reduced = ReducedDims.of(shape(), keepDims, dims);
+        int[] sorted = reduced.dims().stream().mapToInt(Integer::intValue).toArray();
+        Layouts.requireUncut(this, "variance", sorted);
+        Tensor difference = sub(mean(true, sorted));
+        long n = reduced.count(shape()) - (unbiased ? 1 : 0);
+        return Dispatch.run(new SumOp(reduced), difference.square()).mul(1.0 / n);
+    }
+
+    @Override
+    public Tensor max(boolean keepDims, int... dims) {
+        return run(new ExtremumOp(true, ReducedDims.of(shape(), keepDims, dims)));
+    }
+
+    @Override
+    public Tensor min(boolean keepDims, int... dims) {
+        return run(new ExtremumOp(false, ReducedDims.of(shape(), keepDims, dims)));
+    }
+
+    @Override
+    public Tensor argmax(int dim) {
+        return Dispatch.run(new ArgmaxOp(), toLast(dim));
+    }
+
+    /** This with {@code dim} moved to the end. */
+    private Tensor toLast(int dim) {
+        int at = shape().normalize(dim);
+        int last = shape().dims() - 1;
+        return permute(IntStream.rangeClosed(0, last)
+                .map(d -> d < at ? d : d == last ? at : d + 1)
+                .toArray());
+    }
+
+    @Override
+    public Tensor softmax(int dim) {
+        return rowwise(new SoftmaxOp(false), dim);
+    }
+
+    @Override
+    public Tensor logSoftmax(int dim) {
+        return rowwise(new SoftmaxOp(true), dim);
+    }
+
+    /** An operation on the last dimension applied to another: swapped to the end and back. */
+    private Tensor rowwise(Operation operation, int dim) {
+        int last = shape().dims() - 1;
+        if (shape().normalize(dim) == last) {
+            return run(operation);
+        }
+        return Dispatch.run(operation, transpose(dim, last)).transpose(dim, last);
+    }
+
+    @Override
+    public Tensor reshape(long... sizes) {
+        long[] to = sizes.clone();
+        int free = -1;
+        long known = 1;
+        for (int d = 0; d < to.length; d++) {
+            if (to[d] == -1 && free < 0) {
+                free = d;
+            } else {
+                known *= to[d];
+            }
+        }
+        if (free >= 0) {
+            if (known <= 0 || shape().elements() % known != 0) {
+                throw new IllegalArgumentException("cannot reshape " + shape() + " (" + shape().elements()
+                        + " elements) to " + Arrays.toString(sizes) + ": -1 does not come out as a whole number");
+            }
+            to[free] = shape().elements() / known;
+        }
+        Shape shape = Shape.of(to);
+        return shape.equals(shape()) ? this : run(new ReshapeOp(shape));
+    }
+
+    @Override
+    public Tensor transpose(int dim0, int dim1) {
+        int[] order = IntStream.range(0, shape().dims()).toArray();
+        int a = shape().normalize(dim0);
+        int b = shape().normalize(dim1);
+        order[a] = b;
+        order[b] = a;
+        return permute(order);
+    }
+
+    @Override
+    public Tensor permute(int... order) {
+        List<Integer> list = Arrays.stream(order)
+                .map(d -> d < 0 ? d + order.length : d)
+                .boxed()
+                .toList();
+        boolean same = list.size() == shape().dims();
+        for (int d = 0; d < order.length; d++) {
+            same &= list.get(d) == d;
+        }
+        return same ? this : run(new PermuteOp(list));
+    }
+
+    @Override
+    public Tensor slice(int dim, long from, long to) {
+        return run(new SliceOp(shape().normalize(dim), from, to));
+    }
+
+    @Override
+    public Tensor[] split(int dim, long... sizes) {
+        if (Arrays.stream(sizes).sum() != size(dim)) {
+            throw new IllegalArgumentException("split of dimension " + dim + " of " + shape() + " into "
+                    + Arrays.toString(sizes) + ": the sizes must add up to " + size(dim));
+        }
+        Tensor[] pieces = new Tensor[sizes.length];
+        long at = 0;
+        for (int i = 0; i < sizes.length; i++) {
+            pieces[i] = slice(dim, at, at + sizes[i]);
+            at += sizes[i];
+        }
+        return pieces;
+    }
+
+    @Override
+    public Tensor expand(long... sizes) {
+        Shape to = Shape.of(sizes);
+        return to.equals(shape()) ? this : run(ExpandOp.leading(shape(), to));
+    }
+
+    @Override
+    public Tensor pad(int dim, long before, long after, double value) {
+        return run(new PadOp(shape().normalize(dim), before, after, value));
+    }
+
+    @Override
+    public Tensor where(Tensor condition, Tensor other) {
+        return Dispatch.run(new WhereOp(), condition, this, other);
+    }
+
+    @Override
+    public Tensor maskedFill(Tensor mask, double value) {
+        if (value != 0) {
+            Layouts.requireNotPending(this, "masked_fill with " + value);
+        }
+        shape().broadcast(mask.shape());
+        return Dispatch.run(new WhereOp(), mask, EagerTensor.number(this, value), this);
+    }
+
+    @Override
+    public Tensor gatherRows(Tensor ids) {
+        return run(new GatherRowsOp(GatherRowsOp.NO_PADDING), ids);
+    }
+
+    @Override
+    public Tensor gatherRows(Tensor ids, long paddingId) {
+        long rows = size(0);
+        if (paddingId < -rows || paddingId >= rows) {
+            throw new IllegalArgumentException("padding id " + paddingId + " is outside a table of " + rows + " rows");
+        }
+        return run(new GatherRowsOp(paddingId < 0 ? paddingId + rows : paddingId), ids);
+    }
+
+    @Override
+    public Tensor eq(Tensor other) {
+        return binary(BinaryKernel.EQ, other);
+    }
+
+    @Override
+    public Tensor ne(Tensor other) {
+        return binary(BinaryKernel.NE, other);
+    }
+
+    @Override
+    public Tensor lt(Tensor other) {
+        return binary(BinaryKernel.LT, other);
+    }
+
+    @Override
+    public Tensor le(Tensor other) {
+        return binary(BinaryKernel.LE, other);
+    }
+
+    @Override
+    public Tensor gt(Tensor other) {
+        return binary(BinaryKernel.GT, other);
+    }
+
+    @Override
+    public Tensor ge(Tensor other) {
+        return binary(BinaryKernel.GE, other);
+    }
+
+    @Override
+    public Tensor not() {
+        return unary(UnaryKernel.NOT);
+    }
+
+    @Override
+    public Tensor cast(DType to) {
+        return to == dtype() ? this : run(new CastOp(to));
+    }
+
+    @Override
+    public Tensor layerNorm(@Nullable Tensor weight, @Nullable Tensor bias, double eps) {
+        if (weight == null || bias == null) {
+            Tensor normed = run(new LayerNormOp(eps, false));
+            Tensor scaled = weight == null ? normed : normed.mul(weight);
+            return bias == null ? scaled : scaled.add(bias);
+        }
+        return Dispatch.run(new LayerNormOp(eps, true), this, weight, bias);
+    }
+
+    @Override
+    public Tensor rmsNorm(@Nullable Tensor weight, double eps) {
+        return weight == null ? run(new RmsNormOp(eps, false)) : run(new RmsNormOp(eps, true), weight);
+    }
+
+    @Override
+    public Tensor crossEntropy(Tensor labels) {
+        return crossEntropy(labels, CrossEntropyOptions.DEFAULT);
+    }
+
+    @Override
+    public Tensor crossEntropy(Tensor labels, CrossEntropyOptions options) {
+        return Losses.crossEntropy(this, labels, options);
+    }
+}

@@ -1,0 +1,88 @@
+package org.tp4j.autograd.internal;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.tp4j.layout.DTensor;
+import org.tp4j.layout.Layout;
+import org.tp4j.layout.Placement;
+import org.tp4j.tensor.Storage;
+import org.tp4j.tensor.Tensor;
+
+/**
+ * Whole activations that exist only while a module runs. What the parts of a module gather for themselves (sequence
+ * parallelism) is let go when the module is done; each rank keeps its shard, and gathers again in the backward pass.
+ */
+public final class Gathers {
+    private static final ThreadLocal<Gathers> MINE = ThreadLocal.withInitial(Gathers::new);
+
+    private final List<MeshTensor> open = new ArrayList<>();
+    private int depth;
+
+    private Gathers() {}
+
+    /**
+     * The tensor with its shards along an axis joined, as {@link DTensor#redistribute(String, Placement)} does. Whoever calls
+     * this uses the result within the module that is running and does not keep it.
+     */
+    public static DTensor whileModuleRuns(DTensor shards, String axis, Placement wanted) {
+        Layout before = shards.layout();
+        int index = before.mesh().axisIndex(axis);
+        if (!(before.placement(index) instanceof Placement.Shard && wanted.isWhole())) {
+            return shards.redistribute(axis, wanted);
+        }
+        MeshTensor source = (MeshTensor) shards;
+        MeshTensor whole = source.gather(before.with(index, wanted));
+        boolean isNew = whole.array().storage() != source.array().storage();
+        if (isNew && whole.regather() == null) {
+            whole.setRegather(new Regather(source, whole));
+            Gathers mine = MINE.get();
+            if (mine.depth > 0) {
+                mine.open.add(whole);
+            }
+        }
+        return whole;
+    }
+
+    /** A module begins; returns what {@link #leave} wants. */
+    public static int enter() {
+        Gathers mine = MINE.get();
+        mine.depth++;
+        return mine.open.size();
+    }
+
+    /**
+     * A module is done: what was gathered within it is let go, unless it is the result or a step of the tape needs it as it
+     * is.
+     *
+     * @param mark what {@link #enter} gave
+     * @param result the module's result
+     */
+    public static void leave(int mark, Tensor result) {
+        Gathers mine = MINE.get();
+        mine.depth--;
+        Storage returned =
+                mine.open.size() > mark ? ((EagerTensor) result).array().storage() : null;
+        while (mine.open.size() > mark) {
+            MeshTensor whole = mine.open.remove(mine.open.size() - 1);
+            if (whole.array().storage() != returned) {
+                letGo(whole);
+            }
+        }
+    }
+
+    /** A module has failed: what was gathered within it is its scope's to free. */
+    public static void abandon(int mark) {
+        Gathers mine = MINE.get();
+        mine.depth--;
+        while (mine.open.size() > mark) {
+            mine.open.remove(mine.open.size() - 1);
+        }
+    }
+
+    static void letGo(MeshTensor whole) {
+        Storage storage = whole.array().storage();
+        if (!storage.isReleased() && !storage.isPinned()) {
+            storage.release();
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package org.tp4j.autograd.internal;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.layout.Layout;
+import org.tp4j.layout.LayoutException;
+import org.tp4j.layout.Placement;
+import org.tp4j.layout.Placement.Partial;
+import org.tp4j.layout.Placement.Shard;
+import org.tp4j.layout.internal.RedistributePlan;
+import org.tp4j.layout.internal.RedistributePlan.Step;
+import org.tp4j.layout.internal.Transfers;
+import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.Shape;
+
+/** Brings gradients to the layouts their tensors' layouts demand. */
+final class GradientLayouts {
+    private GradientLayouts() {}
+
+    /** The gradient 1 of a scalar from which a backward pass starts. */
+    static EagerTensor seed(EagerTensor root) {
+        if (root.shape().elements() != 1) {
+            throw new IllegalStateException("backward() starts at a scalar, but this tensor has shape " + root.shape()
+                    + "; HINT: reduce it with sum() or mean(), or give its gradient: backward(gradient)");
+        }
+        Layout layout = root.layoutOrNull();
+        for (int a = 0; layout != null && a < layout.placements().size(); a++) {
+            Placement p = layout.placement(a);
+            if (p != Placement.Invariant.INSTANCE && !p.isPartialSum()) {
+                String axis = layout.mesh().axis(a).name();
+                throw new LayoutException(
+                        "backward",
+                        "backward(): a loss must be Invariant or a pending sum on every axis,"
+                                + " but on mesh axis '" + axis + "' it is " + p + "; HINT: redistribute(\"" + axis
+                                + "\", Placement.invariant()) first");
+            }
+        }
+        NdArray one = NdArray.full(root.backend(), root.dtype(), root.array().shape(), 1);
+        return EagerTensor.of(one, root.shape(), layout == null ? null : layout.dual());
+    }
+
+    /** A gradient that the user gives for {@code root}. */
+    static EagerTensor given(EagerTensor root, EagerTensor gradient) {
+        Layout layout = root.layoutOrNull();
+        if (layout == null) {
+            if (gradient.layoutOrNull() != null) {
+                throw new LayoutException(
+                        "backward",
+                        "backward: the tensor is on no mesh, but its gradient is laid out " + gradient.layoutOrNull()
+                                + "; HINT: give a plain gradient");
+            }
+            return gradient;
+        }
+        Layout has = gradient.layoutOrNull();
+        if (has != null && !has.mesh().equals(layout.mesh())) {
+            throw new LayoutException(
+                    "backward",
+                    "backward: the tensor lies on mesh " + layout.mesh() + ", but its gradient on mesh " + has.mesh()
+                            + "; HINT: give it on the mesh of the tensor");
+        }
+        EagerTensor onMesh = has == null ? MeshBorder.meet(gradient, layout.mesh(), "backward", 0, false) : gradient;
+        return conform(onMesh, layout.dual(), "the given gradient");
+    }
+
+    /**
+     * The gradient in the layout wanted, without communication: whole values pass as either kind, become a pending sum on
+     * the first rank only, or are cut.
+     */
+    static EagerTensor conform(EagerTensor gradient, @Nullable Layout wanted, String from) {
+        Layout has = gradient.layoutOrNull();
+        if (wanted == null || has == null || has.equals(wanted)) {
+            if ((wanted == null) != (has == null)) {
+                throw new LayoutException(
+                        from,
+                        from + ": a gradient arrives " + (has == null ? "on no mesh" : has) + " where "
+                                + (wanted == null ? "a plain one" : wanted) + " is due; HINT: compute it with tensor"
+                                + " operations from the gradient and the operands");
+            }
+            return gradient;
+        }
+        Shape global = gradient.shape();
+        NdArray array = gradient.array();
+        for (Step step : free(has, wanted, global, from)) {
+            array = Transfers.apply(step, array, global);
+        }
+        return new MeshTensor(array.reshape(wanted.localShape(global)), global, wanted);
+    }
+
+    private record Route(Layout from, Layout to, Shape global) {}
+
+    /** Steps without communication from one layout to another that stands for the same gradient. */
+    @SuppressWarnings("unchecked")
+    private static List<Step> free(Layout has, Layout wanted, Shape global, String from) {
+        Map<Object, Object> cache = has.mesh().cache();
+        Route route = new Route(has, wanted, global);
+        List<Step> steps = (List<Step>) cache.get(route);
+        if (steps == null) {
+            steps = RedistributePlan.steps(renamed(has, wanted, global), wanted, global.dims());
+            for (Step step : steps) {
+                if (step.transition().move().communicates()) {
+                    throw arrives(from, has, wanted, step.axis());
+                }
+            }
+            cache.put(route, steps);
+        }
+        return steps;
+    }
+
+    /** {@code has} in the words of {@code wanted} where both mean the same: whole values of either kind, equal cuts. */
+    private static Layout renamed(Layout has, Layout wanted, Shape global) {
+        List<Placement> placements = new ArrayList<>(has.placements());
+        for (int a = 0; a < placements.size(); a++) {
+            Placement p = placements.get(a);
+            Placement q = wanted.placement(a);
+            if (p.isWhole() && q.isWhole() || p instanceof Shard && q instanceof Shard) {
+                placements.set(a, q);
+            }
+        }
+        Layout renamed = Layout.of(has.mesh(), global.dims(), placements, order(has, wanted));
+        return renamed.cutsLike(has, global) ? renamed : has;
+    }
+
+    private static List<Integer> order(Layout has, Layout wanted) {
+        List<Integer> order = new ArrayList<>(wanted.cutOrder());
+        order.removeIf(a -> !(has.placement(a) instanceof Shard));
+        has.cutOrder().stream().filter(a -> !order.contains(a)).forEach(order::add);
+        return order;
+    }
+
+    private static LayoutException arrives(String from, Layout has, Layout wanted, int axis) {
+        return new LayoutException(
+                from,
+                from + ": a gradient arrives laid out " + has + " where " + wanted
+                        + " is due (mesh axis '" + wanted.mesh().axis(axis).name()
+                        + "'); HINT: a custom operation's backward must"
+                        + " give gradients laid out as the duals of its operands, or whole");
+    }
+
+    /** Sum of two gradients of one leaf, one of which is pending where the other is complete. */
+    static EagerTensor addPending(EagerTensor a, EagerTensor b) {
+        Layout first = java.util.Objects.requireNonNull(a.layoutOrNull());
+        Layout second = java.util.Objects.requireNonNull(b.layoutOrNull());
+        Layout common = first;
+        List<Placement> others = second.placements();
+        for (int axis = 0; axis < others.size(); axis++) {
+            if (others.get(axis) instanceof Partial && first.placement(axis).isWhole()) {
+                common = common.with(axis, Placement.partial());
+            }
+        }
+        EagerTensor left = conform(a, common, "gradient");
+        EagerTensor right = conform(b, common, "gradient");
+        NdArray sum = NdArray.allocate(a.backend(), a.dtype(), left.array().shape());
+        a.backend().elementwise().binary(org.tp4j.tensor.BinaryKernel.ADD, left.local(), right.local(), sum);
+        return EagerTensor.of(sum, a.shape(), common);
+    }
+}

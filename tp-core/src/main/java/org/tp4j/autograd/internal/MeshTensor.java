@@ -1,0 +1,138 @@
+package org.tp4j.autograd.internal;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.layout.DTensor;
+import org.tp4j.layout.Layout;
+import org.tp4j.layout.LayoutException;
+import org.tp4j.layout.Placement;
+import org.tp4j.tensor.ExecutionContext;
+import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.Tensor;
+
+/** A tensor on a mesh. */
+public final class MeshTensor extends EagerTensor implements DTensor {
+    private final Shape global;
+    private final Layout layout;
+    private @Nullable Map<Layout, Redistributed> redistributed;
+    /** The same of {@link Gathers}, apart: whoever redistributes for themselves may keep the result. */
+    private @Nullable Map<Layout, Redistributed> gathered;
+
+    private @Nullable Regather regather;
+
+    /** What a redistribution gave, and under which circumstances it may be given again. */
+    private record Redistributed(MeshTensor result, boolean recorded, int version) {
+        boolean holds(int versionNow, boolean recordedNow) {
+            return recorded == recordedNow
+                    && version == versionNow
+                    && !result.array().storage().isReleased()
+                    && (result.node() == null || !result.node().isSpent());
+        }
+    }
+
+    public MeshTensor(NdArray local, Shape global, Layout layout) {
+        super(local);
+        this.global = global;
+        this.layout = layout;
+    }
+
+    @Override
+    public Shape shape() {
+        return global;
+    }
+
+    @Override
+    public Layout layout() {
+        return layout;
+    }
+
+    @Override
+    Layout layoutOrNull() {
+        return layout;
+    }
+
+    /** How to have it again once it has been let go; null if it is to be kept. */
+    @Nullable Regather regather() {
+        return regather;
+    }
+
+    void setRegather(Regather from) {
+        regather = from;
+    }
+
+    @Override
+    public Tensor detach() {
+        return new MeshTensor(array(), global, layout);
+    }
+
+    @Override
+    public double item() {
+        for (int a = 0; a < layout.placements().size(); a++) {
+            if (layout.placement(a) instanceof Placement.Partial) {
+                String axis = layout.mesh().axis(a).name();
+                throw new LayoutException(
+                        "item",
+                        "item() of a tensor laid out " + layout + ": on mesh axis '" + axis
+                                + "' its value is pending; HINT: redistribute(\"" + axis
+                                + "\", Placement.invariant()) first");
+            }
+        }
+        if (array().elements() != 1) {
+            throw new IllegalStateException(
+                    "item() of a tensor of shape " + global + " of which this rank holds " + array().shape());
+        }
+        return super.item();
+    }
+
+    @Override
+    public DTensor redistribute(Placement... placements) {
+        return redistribute(Layout.of(layout.mesh(), global.dims(), placements));
+    }
+
+    @Override
+    public DTensor redistribute(Layout target) {
+        if (target.equals(layout)) {
+            return this;
+        }
+        if (redistributed == null) {
+            redistributed = new HashMap<>(4);
+        }
+        return redistribute(target, redistributed);
+    }
+
+    /** As {@link #redistribute(Layout)}, a result that {@link Gathers} may let go. */
+    MeshTensor gather(Layout target) {
+        if (gathered == null) {
+            gathered = new HashMap<>(4);
+        }
+        return redistribute(target, gathered);
+    }
+
+    private MeshTensor redistribute(Layout target, Map<Layout, Redistributed> cache) {
+        boolean recording = ExecutionContext.current().gradientsRecorded() && requiresGrad();
+        int version = array().storage().version();
+        Redistributed earlier = cache.get(target);
+        if (earlier != null && earlier.holds(version, recording)) {
+            return earlier.result;
+        }
+        MeshTensor result = Redistribution.apply(this, target, recording);
+        cache.put(target, new Redistributed(result, recording, version));
+        return result;
+    }
+
+    @Override
+    public Tensor fullTensor() {
+        DTensor whole = redistribute(Layout.uniform(layout.mesh(), global.dims(), Placement.invariant()));
+        Placement[] same = whole.layout().placements().toArray(new Placement[0]);
+        return whole.toLocal(same);
+    }
+
+    @Override
+    public Tensor toLocal(Placement... gradientPlacements) {
+        List<Placement> placements = List.of(gradientPlacements);
+        return MeshBorder.leave(this, Layout.of(layout.mesh(), global.dims(), placements, layout.cutOrder()));
+    }
+}

@@ -1,0 +1,59 @@
+package org.tp4j.autograd.internal;
+
+import org.jspecify.annotations.Nullable;
+import org.tp4j.layout.Layout;
+
+/**
+ * A whole activation that was gathered from this rank's shard. Steps of the tape keep the shard in its place and gather it
+ * again (Korthikanti et al., arXiv 2205.05198, section 4.2.2), once for all of them.
+ */
+final class Regather {
+    private final MeshTensor source;
+    private final Layout whole;
+    private final int version;
+    private @Nullable MeshTensor result;
+    private int users;
+
+    /**
+     * Notes where a tensor came from.
+     *
+     * @param source what was gathered
+     * @param result what it became
+     */
+    Regather(MeshTensor source, MeshTensor result) {
+        this.source = source;
+        this.whole = result.layout();
+        this.version = source.array().storage().version();
+        this.result = result;
+    }
+
+    /** One more step will want it. */
+    void addUser() {
+        users++;
+    }
+
+    /** Starts to gather, unless the whole is still there or on its way. */
+    MeshTensor start() {
+        MeshTensor there = result;
+        if (there == null || there.array().storage().isReleased()) {
+            there = Redistribution.gather(source, whole);
+            result = there;
+        }
+        return there;
+    }
+
+    /** Whether the shard has been changed in place since. */
+    boolean isStale() {
+        return source.array().storage().version() != version;
+    }
+
+    /** A step has done with it; after the last the whole is let go. */
+    void done() {
+        users--;
+        MeshTensor there = result;
+        if (users == 0 && there != null) {
+            result = null;
+            Gathers.letGo(there);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+/**
+ * The tensors users hold, the dispatcher and the tape. Read {@link org.tp4j.autograd.internal.Dispatch} for how an operation
+ * runs and {@link org.tp4j.autograd.internal.BackwardPass} for the way back.
+ */
+@org.jspecify.annotations.NullMarked
+package org.tp4j.autograd.internal;

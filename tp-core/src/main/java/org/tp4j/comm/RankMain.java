@@ -1,8 +1,0 @@
-package org.tp4j.comm;
-
-/** What every rank runs. */
-@FunctionalInterface
-public interface RankMain {
-    /** Runs as the rank that {@code world} describes; what it throws ends all ranks. */
-    void run(World world) throws Exception;
-}

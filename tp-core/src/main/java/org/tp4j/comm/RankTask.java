@@ -1,8 +1,0 @@
-package org.tp4j.comm;
-
-/** What every rank runs where a result is asked for. */
-@FunctionalInterface
-public interface RankTask<R> {
-    /** Runs as the rank that {@code world} describes; what it throws ends all ranks. */
-    R call(World world) throws Exception;
-}

@@ -1,0 +1,264 @@
+package org.tp4j.comm.launch;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tp4j.comm.CommunicationException;
+import org.tp4j.comm.CommunicationOptions;
+import org.tp4j.comm.ProcessGroup;
+import org.tp4j.comm.World;
+import org.tp4j.comm.engine.GroupEngine;
+import org.tp4j.comm.engine.GroupEngines;
+import org.tp4j.comm.engine.GroupMember;
+import org.tp4j.comm.engine.GroupSession;
+import org.tp4j.comm.internal.control.ControlClient;
+import org.tp4j.comm.internal.control.ControlServer;
+import org.tp4j.comm.internal.control.Heartbeat;
+import org.tp4j.comm.record.CheckingGroup;
+import org.tp4j.comm.record.FlightRecorder;
+import org.tp4j.tensor.Backend;
+import org.tp4j.tensor.BackendProvider;
+import org.tp4j.tensor.Backends;
+import org.tp4j.tensor.Device;
+
+/** One rank of a job that was started without MPI, from finding the others to leaving them. */
+final class EnvironmentRank {
+    private static final Logger LOG = LoggerFactory.getLogger(EnvironmentRank.class);
+    private static final long CONNECT_MS = 60_000;
+    private static final long LONGEST_BEAT_MS = 1_000;
+    private static final long POLL_MS = 20;
+    private static final String DEVICE = "device/";
+    private static final String LEFT = "left/";
+
+    private final LaunchEnvironment launched;
+    private final LaunchOptions options;
+    private final FlightRecorder recorder;
+    private final @Nullable ControlServer server;
+    private final ControlClient client;
+    private final Heartbeat heartbeat;
+    private final long beatMs;
+    private final AtomicBoolean over = new AtomicBoolean();
+    private final Thread hook = new Thread(this::endedFromOutside, "tp4j-env-end");
+    private @Nullable GroupSession session;
+
+    /** Opens the control channel. */
+    EnvironmentRank(LaunchEnvironment launched, LaunchOptions options) {
+        this.launched = launched;
+        this.options = options;
+        this.recorder = new FlightRecorder(launched.rank());
+        EnvironmentAddress address = EnvironmentAddress.read(System.getenv());
+        this.server = launched.rank() == 0 ? serve(address) : null;
+        this.client = ControlClient.connect(
+                address.host(),
+                address.port(),
+                address.secret(),
+                Math.min(CONNECT_MS, options.communication().timeoutMs()));
+        this.beatMs =
+                Math.max(50, Math.min(LONGEST_BEAT_MS, options.communication().timeoutMs() / 8));
+        this.heartbeat = new Heartbeat(client, recorder, beatMs);
+        Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    private static ControlServer serve(EnvironmentAddress address) {
+        try {
+            boolean local = InetAddress.getByName(address.host()).isLoopbackAddress();
+            InetAddress at = InetAddress.getByName(local ? "127.0.0.1" : "0.0.0.0");
+            return ControlServer.start(at, address.port(), address.secret());
+        } catch (UnknownHostException e) {
+            throw new CommunicationException(
+                    "rank 0 shall serve the control channel at MASTER_ADDR " + address.host()
+                            + ", which is unknown here; HINT: set it to the name or address of rank 0's machine",
+                    e);
+        }
+    }
+
+    /** Meets the other ranks on its device. */
+    World join() {
+        String type = options.deviceType();
+        BackendProvider provider = Backends.provider(type);
+        int index = deviceIndex(provider.deviceCount());
+        List<String> devices = share(hostName() + " " + provider.identity(index));
+        checkOwnDevices(devices);
+        GroupEngine engine = GroupEngines.choose(type, launched.size(), true, options.communication())
+                .orElseThrow(() -> new CommunicationException(
+                        "launcher env has nothing that carries collectives through the host's memory; HINT: leave out -D"
+                                + CommunicationOptions.ENGINE + "=host, or start the ranks with mpirun"));
+        Backend backend = Backends.of(new Device(type, index));
+        GroupSession joined = engine.join(new GroupMember(
+                launched.rank(), launched.size(), backend, client, heartbeat, recorder, options.communication()));
+        session = joined;
+        ProcessGroup group = joined.world();
+        if (options.communication().checking()) {
+            group = new CheckingGroup(group, backend);
+        }
+        String mine = hostName() + " ";
+        int localSize =
+                (int) devices.stream().filter(device -> device.startsWith(mine)).count();
+        return new EnvironmentWorld(group, backend, Math.max(0, launched.localRank()), localSize);
+    }
+
+    /** The device of the local rank; the only one, if the starter has hidden the others. */
+    private int deviceIndex(int count) {
+        int localRank = launched.localRank();
+        if (count == 1) {
+            return 0;
+        }
+        if (localRank < 0) {
+            throw new CommunicationException("rank " + launched.rank() + " of " + launched.size() + " sees " + count
+                    + " devices, and nothing says which is its own; HINT: set LOCAL_RANK to its number on its machine");
+        }
+        if (localRank >= count) {
+            throw new CommunicationException("rank " + launched.rank() + " of " + launched.size() + " has local rank "
+                    + localRank + ", but this machine has " + count + " devices (" + options.deviceType() + ":0 to "
+                    + options.deviceType() + ":" + (count - 1) + "); HINT: start at most " + count
+                    + " ranks a machine, and see what LOCAL_RANK and CUDA_VISIBLE_DEVICES say");
+        }
+        return localRank;
+    }
+
+    /** A short text of each rank, to all. */
+    private List<String> share(String text) {
+        client.set(DEVICE + launched.rank(), text.getBytes(StandardCharsets.UTF_8));
+        List<String> all = new ArrayList<>();
+        for (int rank = 0; rank < launched.size(); rank++) {
+            byte[] note = await(DEVICE + rank, rank);
+            all.add(new String(note, StandardCharsets.UTF_8));
+        }
+        return all;
+    }
+
+    private byte[] await(String key, int rank) {
+        long deadline = System.nanoTime()
+                + TimeUnit.MILLISECONDS.toNanos(options.communication().timeoutMs());
+        while (true) {
+            Optional<byte[]> note = client.get(key);
+            if (note.isPresent()) {
+                return note.get();
+            }
+            heartbeat.failure().ifPresent(said -> {
+                throw new CommunicationException(said + "; rank " + launched.rank() + " needs it");
+            });
+            if (System.nanoTime() > deadline) {
+                throw new CommunicationException("rank " + rank + " of " + launched.size() + " has not come within "
+                        + options.communication().timeoutMs()
+                        + " ms; HINT: see that all ranks were started, and what the others say");
+            }
+            pause(POLL_MS);
+        }
+    }
+
+    private void checkOwnDevices(List<String> devices) {
+        for (int rank = 1; rank < devices.size(); rank++) {
+            int other = devices.indexOf(devices.get(rank));
+            if (other < rank) {
+                throw new CommunicationException("ranks " + other + " and " + rank + " have the same device, "
+                        + devices.get(rank) + "; HINT: give each rank its own by LOCAL_RANK or CUDA_VISIBLE_DEVICES;"
+                        + " started with mpirun, ranks can share one");
+            }
+        }
+    }
+
+    private static String hostName() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            return "localhost";
+        }
+    }
+
+    /** The orderly end. */
+    void leave() {
+        if (session != null) {
+            session.close();
+        }
+        client.set(LEFT + launched.rank(), new byte[0]);
+        if (server != null) {
+            for (int rank = 0; rank < launched.size(); rank++) {
+                await(LEFT + rank, rank);
+            }
+        }
+        end();
+    }
+
+    /** The disorderly end: tells the others, leaves a record; returns what to throw. */
+    CommunicationException failed(Throwable reason) {
+        Path record = over.get() ? null : writeFlightRecord(reason.toString());
+        try {
+            heartbeat.announceFailure(reason);
+        } catch (CommunicationException e) {
+            LOG.debug("rank {} cannot tell the others: {}", launched.rank(), e.getMessage());
+        }
+        if (session != null) {
+            session.abort(new CommunicationException("rank " + launched.rank() + " has failed: " + reason, reason));
+        }
+        if (server != null) {
+            pause(3 * beatMs); // so that the others hear of it
+        }
+        end();
+        return new CommunicationException(
+                "rank " + launched.rank() + " of " + launched.size() + " failed: " + reason.getMessage()
+                        + (record == null ? "" : "; its last calls are in " + record),
+                reason);
+    }
+
+    private void end() {
+        over.set(true);
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // the process is ending already
+        }
+        heartbeat.close();
+        client.close();
+        if (server != null) {
+            server.close();
+        }
+    }
+
+    private void endedFromOutside() {
+        if (over.compareAndSet(false, true)) {
+            writeFlightRecord("ended from outside");
+        }
+    }
+
+    private @Nullable Path writeFlightRecord(String reason) {
+        Path folder =
+                options.communication().flightRecordFolder().orElse(Path.of(System.getProperty("java.io.tmpdir", ".")));
+        try {
+            return recorder.write(folder, reason);
+        } catch (IOException e) {
+            LOG.warn("no flight record in {}: {}", folder, e.toString());
+            return null;
+        }
+    }
+
+    private static void pause(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** What the rank knows. The launcher ends what it has started. */
+    private record EnvironmentWorld(ProcessGroup group, Backend backend, int localRank, int localSize)
+            implements World {
+        @Override
+        public String launcher() {
+            return "env";
+        }
+
+        @Override
+        public void close() {}
+    }
+}

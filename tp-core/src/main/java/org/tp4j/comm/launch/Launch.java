@@ -1,0 +1,102 @@
+package org.tp4j.comm.launch;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import org.tp4j.comm.CommunicationException;
+
+/**
+ * Runs a program as one or several ranks, whatever starts them.
+ *
+ * <pre>{@code
+ * public static void main(String[] args) {
+ *     Launch.run(LaunchOptions.defaults(), world -> {
+ *         ... the program of each rank ...
+ *     });
+ * }
+ * }</pre>
+ *
+ * <p>Started by {@code mpirun -np 4}, each of the four processes runs it as one rank; started plainly, it runs as
+ * {@link LaunchOptions#ranks()} threads. Ranks on GPUs can also be started by torchrun or srun, without MPI.
+ */
+public final class Launch {
+    private static final String THREADS = "threads";
+    private static final String MPI = "mpi";
+
+    private Launch() {}
+
+    /**
+     * Runs {@code main} as every rank (threads), or as the one this process is; returns when that is over.
+     *
+     * @throws CommunicationException if the launcher is not on the class path or cannot be used here
+     */
+    public static void run(LaunchOptions options, RankMain main) {
+        choose(options, System.getenv()).run(options, main);
+    }
+
+    /** Each launcher on the class path and why it cannot be used here, or an empty string if it can. */
+    public static Map<String, String> availability() {
+        Map<String, String> result = new LinkedHashMap<>();
+        for (Launcher launcher : ServiceLoader.load(Launcher.class)) {
+            result.put(launcher.name(), launcher.unavailable().orElse(""));
+        }
+        return result;
+    }
+
+    /** A process that was started as one of several must never run as if it were alone. */
+    private static void refuseLostRank(LaunchOptions options, Map<String, String> environment, List<String> names) {
+        Optional<LaunchEnvironment> launched = LaunchEnvironment.read(environment);
+        if (launched.isPresent() && launched.get().size() > 1) {
+            throw new CommunicationException("this process was started by "
+                    + launched.get().starter() + " as rank "
+                    + launched.get().rank() + " of " + launched.get().size() + ", and none of the launchers " + names
+                    + " joins such ranks on device type '" + options.deviceType()
+                    + "'; HINT: start it with mpirun, or choose the launcher threads");
+        }
+    }
+
+    /** Of those that join ranks started as these were, the first that can be used; MPI's, if it can, before the others. */
+    private static Optional<Launcher> joining(List<Launcher> serving, Map<String, String> environment) {
+        List<Launcher> joining = serving.stream()
+                .filter(launcher -> launcher.launched(environment))
+                .sorted(Comparator.comparing(launcher -> !launcher.name().equals(MPI)))
+                .toList();
+        return joining.stream()
+                .filter(launcher -> launcher.unavailable().isEmpty())
+                .findFirst()
+                .or(() -> joining.stream().findFirst());
+    }
+
+    static Launcher choose(LaunchOptions options, Map<String, String> environment) {
+        List<Launcher> serving = new ArrayList<>();
+        List<String> names = new ArrayList<>();
+        for (Launcher launcher : ServiceLoader.load(Launcher.class)) {
+            names.add(launcher.name());
+            if (launcher.serves(options.deviceType())) {
+                serving.add(launcher);
+            }
+        }
+        String wanted = options.launcher();
+        if (wanted.equals(LaunchOptions.AUTO)) {
+            Optional<Launcher> joining = joining(serving, environment);
+            if (joining.isPresent()) {
+                return joining.get();
+            }
+            refuseLostRank(options, environment, names);
+            wanted = THREADS;
+        }
+        for (Launcher launcher : serving) {
+            if (launcher.name().equals(wanted)) {
+                return launcher;
+            }
+        }
+        throw new CommunicationException("no launcher '" + wanted + "' for device type '" + options.deviceType()
+                + "' on the class path, which has " + names
+                + "; HINT: threads and mpi are in org.tp4j:tp-cpu, env is in"
+                + " tp-core and needs an engine such as tp-nccl");
+    }
+}

@@ -1,0 +1,129 @@
+package org.tp4j.comm.record;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/** Keeps the last calls of one rank on all its groups, so that a death or a hang leaves a trace of what was under way. */
+public final class FlightRecorder {
+    private static final int CAPACITY = 256; // a few training steps of a small model, 20 kB
+
+    private final int worldRank;
+    private final AtomicReferenceArray<@Nullable CallRecord> ring = new AtomicReferenceArray<>(CAPACITY);
+    private final AtomicLong calls = new AtomicLong();
+
+    /** An empty record of a rank. */
+    public FlightRecorder(int worldRank) {
+        this.worldRank = worldRank;
+    }
+
+    /** The rank it belongs to. */
+    public int worldRank() {
+        return worldRank;
+    }
+
+    public void add(CallRecord record) {
+        ring.setRelease((int) (calls.getAndIncrement() % CAPACITY), record);
+    }
+
+    /** Number of calls made so far. */
+    public long calls() {
+        return calls.get();
+    }
+
+    /** The latest call, or null before the first. */
+    public @Nullable CallRecord last() {
+        long n = calls.get();
+        return n == 0 ? null : ring.getAcquire((int) ((n - 1) % CAPACITY));
+    }
+
+    /** The calls still kept, oldest first. */
+    public List<CallRecord> records() {
+        long end = calls.get();
+        List<CallRecord> result = new ArrayList<>();
+        for (long i = Math.max(0, end - CAPACITY); i < end; i++) {
+            CallRecord record = ring.getAcquire((int) (i % CAPACITY));
+            if (record != null) {
+                result.add(record);
+            }
+        }
+        return result;
+    }
+
+    /** Where the rank stands, in one line. */
+    public String position() {
+        CallRecord last = last();
+        if (last == null) {
+            return "rank " + worldRank + " has made no call yet";
+        }
+        String state = last.state() == CallRecord.State.DONE ? "done" : "not complete";
+        return "rank " + worldRank + " has made " + calls() + (calls() == 1 ? " call" : " calls") + ", the last " + last
+                + " (" + state + ")";
+    }
+
+    /** The number of the latest collective on each group, among the calls still kept. */
+    public Map<String, Long> latest() {
+        Map<String, Long> latest = new TreeMap<>();
+        for (CallRecord record : records()) {
+            if (!record.call().kind().isPointToPoint()) {
+                latest.merge(record.group(), record.sequence(), Math::max);
+            }
+        }
+        return latest;
+    }
+
+    /** The oldest collectives that have neither completed nor failed, at most so many a group, among the calls still kept. */
+    public List<CallRecord> underWay(int callsAGroup) {
+        Map<String, Integer> counts = new TreeMap<>();
+        List<CallRecord> oldest = new ArrayList<>();
+        for (CallRecord record : records()) {
+            if (!record.call().kind().isPointToPoint()
+                    && record.state() == CallRecord.State.POSTED
+                    && counts.merge(record.group(), 1, Integer::sum) <= callsAGroup) {
+                oldest.add(record);
+            }
+        }
+        return oldest;
+    }
+
+    /**
+     * Writes all kept calls into a new file.
+     *
+     * @param folder where to; it is made if it is not there
+     * @param reason what ended the rank, the first line
+     */
+    public Path write(Path folder, String reason) throws IOException {
+        Files.createDirectories(folder);
+        Path file = folder.resolve(
+                "tp4j-flight-rank" + worldRank + "-" + ProcessHandle.current().pid() + ".txt");
+        return Files.writeString(file, reason + "\n" + dump());
+    }
+
+    /** All kept calls as text, one a line. */
+    public String dump() {
+        StringBuilder text = new StringBuilder();
+        text.append("flight record of rank ")
+                .append(worldRank)
+                .append(": ")
+                .append(calls())
+                .append(" calls\n");
+        long now = System.nanoTime();
+        for (CallRecord record : records()) {
+            text.append(String.format(
+                    Locale.ROOT,
+                    "%10.3f s ago  %-6s  %s%n",
+                    (now - record.postedNanos()) * 1e-9,
+                    record.state(),
+                    record));
+        }
+        return text.toString();
+    }
+}

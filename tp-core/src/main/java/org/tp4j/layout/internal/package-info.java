@@ -1,0 +1,3 @@
+/** Carries out changes of layout: a change of several axes as a plan of rows of the table, and a row on a rank's array. */
+@org.jspecify.annotations.NullMarked
+package org.tp4j.layout.internal;

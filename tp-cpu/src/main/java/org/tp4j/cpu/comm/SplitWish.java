@@ -1,4 +1,0 @@
-package org.tp4j.cpu.comm;
-
-/** What a rank asks of a split. */
-record SplitWish(String name, int color, int key) {}

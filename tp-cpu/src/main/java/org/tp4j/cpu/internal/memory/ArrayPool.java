@@ -1,0 +1,273 @@
+package org.tp4j.cpu.internal.memory;
+
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.tensor.DType;
+
+/**
+ * Arrays that have been used and will be again, so that a training step allocates nothing once it is warm.
+ *
+ * <p>Arrays are kept by element kind and size class, eight classes to a doubling. Small ones wait in the thread that
+ * gave them back (no lock); the rest, and what a thread has too many of, in bins shared by all threads, a lock a bin.
+ * Small arrays are as long as their class; large ones exactly as long as was first asked. The shared bins hold at most
+ * {@code limitBytes}; what comes back beyond that is left to the garbage collector.
+ */
+public final class ArrayPool {
+    /** Longest array, in elements: what the virtual machine allows. */
+    public static final int MAX_ELEMENTS = Integer.MAX_VALUE - 8;
+
+    private static final int LOCAL_MAX_ELEMENTS = 4096;
+    private static final int LOCAL_PER_CLASS = 16;
+    private static final int ROUNDED_MAX_ELEMENTS = 1 << 16;
+    private static final int MIN_ELEMENTS = 8;
+    private static final int CLASSES = 240;
+    private static final int LOCAL_CLASSES = sizeClass(LOCAL_MAX_ELEMENTS) + 1;
+
+    /** What an array holds; both 16-bit floats share one kind. */
+    private static final int KINDS = 6;
+
+    private final long limitBytes;
+    private final boolean poison;
+    private final Bin[] shared = new Bin[KINDS * CLASSES];
+    private final AtomicLong pooledBytes = new AtomicLong();
+    private final LongAdder created = new LongAdder();
+    private final ThreadLocal<Bin[]> local = ThreadLocal.withInitial(() -> bins(KINDS * LOCAL_CLASSES));
+
+    public ArrayPool(long limitBytes, boolean poison) {
+        this.limitBytes = limitBytes;
+        this.poison = poison;
+        Arrays.setAll(shared, i -> new Bin());
+    }
+
+    private static Bin[] bins(int n) {
+        Bin[] bins = new Bin[n];
+        Arrays.setAll(bins, i -> new Bin());
+        return bins;
+    }
+
+    /**
+     * An array for {@code elements} elements of {@code dtype}, with anything in it.
+     *
+     * @throws OutOfMemoryError if there is none even after everything pooled has been let go
+     */
+    public Object take(DType dtype, int elements) {
+        int kind = kind(dtype);
+        int sizeClass = sizeClass(elements);
+        Object found = null;
+        if (elements <= LOCAL_MAX_ELEMENTS) {
+            found = local.get()[kind * LOCAL_CLASSES + sizeClass].take(elements);
+        }
+        if (found == null) {
+            Bin bin = shared[kind * CLASSES + sizeClass];
+            synchronized (bin) {
+                found = bin.take(elements);
+            }
+            if (found != null) {
+                pooledBytes.addAndGet(-bytes(found));
+            } else {
+                found = create(kind, elements <= ROUNDED_MAX_ELEMENTS ? capacity(sizeClass) : elements);
+            }
+        }
+        if (poison) {
+            poison(dtype, found);
+        }
+        return found;
+    }
+
+    /** Scratch floats; give them back with {@link #giveFloats}. */
+    public float[] takeFloats(long elements) {
+        return (float[]) take(DType.FLOAT32, checkedLength(elements));
+    }
+
+    /** Gives scratch floats back. */
+    public void giveFloats(float[] scratch) {
+        give(DType.FLOAT32, scratch);
+    }
+
+    /** Scratch doubles; give them back with {@link #giveDoubles}. */
+    public double[] takeDoubles(long elements) {
+        return (double[]) take(DType.FLOAT64, checkedLength(elements));
+    }
+
+    /** Gives scratch doubles back. */
+    public void giveDoubles(double[] scratch) {
+        give(DType.FLOAT64, scratch);
+    }
+
+    private static int checkedLength(long elements) {
+        if (elements > MAX_ELEMENTS) {
+            throw new OutOfMemoryError("scratch of " + elements + " elements");
+        }
+        return (int) elements;
+    }
+
+    /** Takes an array back that {@link #take} gave. */
+    void give(DType dtype, Object array) {
+        if (poison) {
+            poison(dtype, array);
+        }
+        int kind = kind(dtype);
+        int length = length(array);
+        int sizeClass = sizeClass(length);
+        if (length <= LOCAL_MAX_ELEMENTS) {
+            Bin bin = local.get()[kind * LOCAL_CLASSES + sizeClass];
+            if (bin.count < LOCAL_PER_CLASS) {
+                bin.give(array);
+                return;
+            }
+        }
+        long bytes = bytes(array);
+        if (pooledBytes.addAndGet(bytes) > limitBytes) {
+            pooledBytes.addAndGet(-bytes);
+            return;
+        }
+        Bin bin = shared[kind * CLASSES + sizeClass];
+        synchronized (bin) {
+            bin.give(array);
+        }
+    }
+
+    /** Lets go of everything in the shared bins. */
+    public void clear() {
+        for (Bin bin : shared) {
+            synchronized (bin) {
+                for (Object array = bin.take(0); array != null; array = bin.take(0)) {
+                    pooledBytes.addAndGet(-bytes(array));
+                }
+            }
+        }
+    }
+
+    /** Bytes waiting in the shared bins. */
+    public long pooledBytes() {
+        return pooledBytes.get();
+    }
+
+    /** How many arrays have been made new so far. */
+    public long created() {
+        return created.sum();
+    }
+
+    private Object create(int kind, int length) {
+        created.increment();
+        try {
+            return newArray(kind, length);
+        } catch (OutOfMemoryError e) {
+            clear();
+            return newArray(kind, length);
+        }
+    }
+
+    private static Object newArray(int kind, int length) {
+        return switch (kind) {
+            case 0 -> new float[length];
+            case 1 -> new double[length];
+            case 2 -> new short[length];
+            case 3 -> new int[length];
+            case 4 -> new long[length];
+            default -> new byte[length];
+        };
+    }
+
+    private static int kind(DType dtype) {
+        return switch (dtype) {
+            case FLOAT32 -> 0;
+            case FLOAT64 -> 1;
+            case BFLOAT16, FLOAT16 -> 2;
+            case INT32 -> 3;
+            case INT64 -> 4;
+            case BOOL -> 5;
+        };
+    }
+
+    /** Class of arrays that hold {@code elements}: lengths 8, 9 ... 16, 18, 20 ... 32, 36 and so on. */
+    static int sizeClass(int elements) {
+        if (elements <= MIN_ELEMENTS) {
+            return 0;
+        }
+        int shift = 31 - Integer.numberOfLeadingZeros(elements - 1) - 3;
+        return shift * 8 + ((elements - 1) >>> shift) + 1 - 8;
+    }
+
+    /** The longest array of a class. */
+    static int capacity(int sizeClass) {
+        if (sizeClass == 0) {
+            return MIN_ELEMENTS;
+        }
+        int shift = (sizeClass - 1) >>> 3;
+        return (sizeClass - shift * 8 + 8) << shift;
+    }
+
+    private static int length(Object array) {
+        if (array instanceof float[] floats) {
+            return floats.length;
+        }
+        return java.lang.reflect.Array.getLength(array);
+    }
+
+    private static long bytes(Object array) {
+        if (array instanceof float[] floats) {
+            return 4L * floats.length;
+        } else if (array instanceof double[] doubles) {
+            return 8L * doubles.length;
+        } else if (array instanceof short[] shorts) {
+            return 2L * shorts.length;
+        } else if (array instanceof int[] ints) {
+            return 4L * ints.length;
+        } else if (array instanceof long[] longs) {
+            return 8L * longs.length;
+        } else {
+            return ((byte[]) array).length;
+        }
+    }
+
+    /** Fills an array with what shows if it is used before it is written, or after it was freed. */
+    private static void poison(DType dtype, Object array) {
+        switch (dtype) {
+            case FLOAT32 -> Arrays.fill((float[]) array, Float.NaN);
+            case FLOAT64 -> Arrays.fill((double[]) array, Double.NaN);
+            case BFLOAT16, FLOAT16 -> Arrays.fill((short[]) array, (short) 0x7fff);
+            case INT32 -> Arrays.fill((int[]) array, Integer.MIN_VALUE + 0xbad);
+            case INT64 -> Arrays.fill((long[]) array, Long.MIN_VALUE + 0xbad);
+            case BOOL -> Arrays.fill((byte[]) array, (byte) 0x55);
+        }
+    }
+
+    /** A stack of arrays of one kind and class. */
+    private static final class Bin {
+        private @Nullable Object[] stack = new Object[4];
+        private int count;
+
+        void give(Object array) {
+            if (count == stack.length) {
+                stack = Arrays.copyOf(stack, 2 * count);
+            }
+            stack[count++] = array;
+        }
+
+        /** The shortest array of at least this length, the latest among equals; null if there is none. */
+        public @Nullable Object take(int elements) {
+            int best = -1;
+            int bestLength = Integer.MAX_VALUE;
+            for (int i = count - 1; i >= 0; i--) {
+                int length = length(stack[i]);
+                if (length >= elements && length < bestLength) {
+                    best = i;
+                    bestLength = length;
+                    if (length == elements || elements <= ROUNDED_MAX_ELEMENTS) {
+                        break;
+                    }
+                }
+            }
+            if (best < 0) {
+                return null;
+            }
+            Object array = stack[best];
+            stack[best] = stack[--count];
+            stack[count] = null;
+            return array;
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package org.tp4j.threads;
+
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.comm.CommunicationException;
+import org.tp4j.comm.ProcessGroup;
+import org.tp4j.comm.engine.GroupEngine;
+import org.tp4j.comm.engine.GroupMember;
+import org.tp4j.comm.engine.GroupSession;
+import org.tp4j.comm.launch.RankMain;
+import org.tp4j.comm.record.CheckingGroup;
+import org.tp4j.tensor.Backend;
+
+/** One rank of this JVM, from joining the others to leaving them; on its own thread. */
+final class ThreadRank {
+    private final ThreadJob job;
+    private final DeviceAssignment places;
+    private final Exchange exchange;
+    private final int rank;
+    private @Nullable GroupSession session;
+
+    ThreadRank(ThreadJob job, DeviceAssignment places, Exchange exchange, int rank) {
+        this.job = job;
+        this.places = places;
+        this.exchange = exchange;
+        this.rank = rank;
+    }
+
+    /** Runs the rank's program; what it throws is noted in the job, which tells the others. */
+    void run(RankMain main) {
+        ProcessGroup group = null;
+        try {
+            Backend backend = places.backend(rank);
+            group = join(backend);
+            main.run(new ThreadWorld(group, backend));
+            if (session != null) {
+                session.close();
+            }
+            job.finished(rank);
+        } catch (Throwable t) {
+            job.failed(rank, t);
+            GroupSession failed = session;
+            if (failed != null) {
+                failed.abort(new CommunicationException("rank " + rank + " has failed: " + t, t));
+                failed.close();
+            }
+        } finally {
+            // After the job knows how it ended, so that peers are told the reason.
+            if (group != null) {
+                group.close();
+            }
+        }
+    }
+
+    private ProcessGroup join(Backend backend) {
+        Optional<GroupEngine> engine = places.engine();
+        ProcessGroup group;
+        if (engine.isPresent()) {
+            GroupSession joined = engine.get()
+                    .join(new GroupMember(
+                            rank,
+                            exchange.worldRanks().size(),
+                            backend,
+                            job.rendezvous(),
+                            job.stragglers(rank),
+                            job.recorder(rank),
+                            job.options()));
+            session = joined;
+            group = joined.world();
+        } else {
+            group = new ThreadGroup(exchange, rank);
+        }
+        return job.options().checking() ? new CheckingGroup(group, backend) : group;
+    }
+}

@@ -31,6 +31,9 @@ final class Arguments {
 
     private int place(int bytes) {
         int at = (end + bytes - 1) & -bytes;
+        for (int padding = end; padding < at; padding++) {
+            buffer.put(padding, (byte) 0); // stale bytes of an earlier launch could look like a pointer
+        }
         end = at + bytes;
         return at;
     }

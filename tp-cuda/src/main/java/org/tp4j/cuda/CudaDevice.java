@@ -63,6 +63,12 @@ final class CudaDevice {
         }
     }
 
+    /** As {@link #makeCurrent()}, also where other code may have set the thread's context since. */
+    void restoreCurrent() {
+        CURRENT.remove();
+        makeCurrent();
+    }
+
     /** Which of the driver's devices. */
     int index() {
         return index;

@@ -10,15 +10,16 @@ public final class CudaEvent implements AutoCloseable {
     private final CudaDevice device;
     private final EventPool pool;
     private final CUevent event = new CUevent();
-    private final String label;
+    private final int number;
+    private volatile int recordings;
     private boolean taken; // guarded by the pool
     private volatile @Nullable CudaStream stream;
     private volatile int capture;
 
-    CudaEvent(CudaDevice device, EventPool pool, int flags, String label) {
+    CudaEvent(CudaDevice device, EventPool pool, int flags, int number) {
         this.device = device;
         this.pool = pool;
-        this.label = label;
+        this.number = number;
         Cuda.check(JCudaDriver.cuEventCreate(event, flags), "cuEventCreate");
     }
 
@@ -42,6 +43,7 @@ public final class CudaEvent implements AutoCloseable {
 
     void recorded(CudaStream on) {
         stream = on;
+        recordings++;
         capture = on.capture();
     }
 
@@ -49,9 +51,9 @@ public final class CudaEvent implements AutoCloseable {
         return event;
     }
 
-    /** Its name in a {@link StreamTrace}. */
+    /** Its name in a {@link StreamTrace}, of its latest recording: events are used again. */
     public String label() {
-        return label;
+        return "event " + number + ", recording " + recordings;
     }
 
     /** Whether the point has been passed. Of a point in a captured step: whether its capture is over. */

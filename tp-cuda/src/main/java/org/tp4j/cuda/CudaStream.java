@@ -55,7 +55,7 @@ public final class CudaStream {
         CudaEvent event = events.take();
         Cuda.check(JCudaDriver.cuEventRecord(event.event(), stream), "cuEventRecord");
         event.recorded(this);
-        note(StreamTrace.Kind.RECORD, event.label());
+        note(StreamTrace.Kind.RECORD, event);
         return event;
     }
 
@@ -71,7 +71,7 @@ public final class CudaStream {
         }
         device.makeCurrent();
         Cuda.check(JCudaDriver.cuStreamWaitEvent(stream, event.event(), 0), "cuStreamWaitEvent");
-        note(StreamTrace.Kind.WAIT, event.label());
+        note(StreamTrace.Kind.WAIT, event);
     }
 
     /** Waits until everything asked of the stream so far is done. */
@@ -111,6 +111,12 @@ public final class CudaStream {
         StreamTrace current = trace;
         if (current != null) {
             current.add(name, kind, what);
+        }
+    }
+
+    private void note(StreamTrace.Kind kind, CudaEvent event) {
+        if (trace != null) {
+            note(kind, event.label());
         }
     }
 

@@ -18,7 +18,7 @@ final class EventPool {
     synchronized CudaEvent take() {
         CudaEvent event = free.poll();
         if (event == null) {
-            event = new CudaEvent(device, this, CUevent_flags.CU_EVENT_DISABLE_TIMING, "event " + all.size());
+            event = new CudaEvent(device, this, CUevent_flags.CU_EVENT_DISABLE_TIMING, all.size());
             all.add(event);
         }
         event.setTaken(true);

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.ProcessGroup;
@@ -138,9 +139,25 @@ final class GroupChecks {
     }
 
     private static void barrier(World world) {
-        for (int i = 0; i < 5; i++) {
-            world.group().barrier();
+        ProcessGroup group = world.group();
+        for (int late = 0; late < group.size(); late++) {
+            if (group.rank() == late) {
+                LockSupport.parkNanos(20_000_000);
+            }
+            // One clock for all processes of a machine (CLOCK_MONOTONIC).
+            double came = System.nanoTime();
+            group.barrier();
+            double left = System.nanoTime();
+            double last = reduced(world, came, ReduceOp.MAX);
+            double first = reduced(world, left, ReduceOp.MIN);
+            Values.same("nobody leaves before rank " + late + " has come", first >= last, true);
         }
+    }
+
+    private static double reduced(World world, double value, ReduceOp op) {
+        NdArray array = Values.array(world.backend(), DType.FLOAT64, value);
+        world.group().allReduce(array, array, op).await();
+        return Values.read(array)[0];
     }
 
     private static void split(World world) {

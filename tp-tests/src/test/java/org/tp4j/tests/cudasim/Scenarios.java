@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
@@ -159,18 +160,32 @@ final class Scenarios {
         }
     }
 
-    /** Memory of a stream used on another one that does not wait until the first has come to it. */
+    /**
+     * Memory of a stream used on another one that does not wait for the allocation, which the first stream reaches only
+     * afterwards. The launch may report the fault of its own kernel already: errors of a device are asynchronous.
+     */
     private static void openedLate() {
         Device device = new Device(0);
         CUdeviceptr x = device.floats(ones());
-        CUdeviceptr y = device.allocate(16);
         CUstream owner = device.stream();
         CUstream other = device.stream();
         CUdeviceptr late = new CUdeviceptr();
-        Device.check(device.scaleLate(x, y, 4, 1, owner));
+        CountDownLatch used = new CountDownLatch(1);
+        Device.check(cuLaunchHostFunc(owner, ignored -> awaitQuietly(used), null));
         Device.check(cuMemAllocAsync(late, 16, owner));
-        Device.check(device.scale(x, late, 4, 1, other));
-        System.out.println("synchronize=" + Device.name(cuStreamSynchronize(other)));
+        int launch = device.scale(x, late, 4, 1, other);
+        int synchronize = cuStreamSynchronize(other);
+        used.countDown();
+        System.out.println("launch=" + Device.name(launch));
+        System.out.println("synchronize=" + Device.name(synchronize));
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** A null pointer in a host function is the program's own affair, and calling the driver there is refused. */

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -180,7 +182,8 @@ class NcclThreadsTest {
 
     @Test
     void shouldReportACapturedStepThatDoesNotComplete() {
-        assertThatThrownBy(() -> ThreadRanks.call("cuda", 2, Simulator.options().withTimeoutMs(1000), world -> {
+        CountDownLatch reported = new CountDownLatch(1); // the time limit includes joining: leave it some
+        assertThatThrownBy(() -> ThreadRanks.call("cuda", 2, Simulator.options().withTimeoutMs(5000), world -> {
                     CudaBackend backend = (CudaBackend) world.backend();
                     NdArray value = array(world, 0);
                     try (CapturedStep step = backend.capture(() ->
@@ -194,8 +197,10 @@ class NcclThreadsTest {
                             step.run();
                             read(value);
                         } else {
-                            Thread.sleep(3000);
+                            assertThat(reported.await(60, TimeUnit.SECONDS)).isTrue();
                         }
+                    } finally {
+                        reported.countDown();
                     }
                     return true;
                 }))

@@ -26,6 +26,7 @@ import org.tp4j.tensor.LossKernels;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.NormKernels;
 import org.tp4j.tensor.OptimizerKernels;
+import org.tp4j.tensor.OutOfMemoryException;
 import org.tp4j.tensor.RandomKernels;
 import org.tp4j.tensor.ReductionKernels;
 import org.tp4j.tensor.Scope;
@@ -172,13 +173,12 @@ public final class CpuBackend implements Backend {
         } catch (OutOfMemoryError e) {
             Runtime runtime = Runtime.getRuntime();
             long free = runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory();
-            Scope scope = ExecutionContext.current().scope();
-            String holders = scope == null ? "no scope is open on this thread" : scope.describeHoldings();
-            throw new TpException(
-                    "out of memory on cpu: asked for " + (long) elements * dtype.bytes() + " bytes (" + elements + " "
-                            + dtype + " elements) in one piece, " + free + " of " + runtime.maxMemory()
-                            + " bytes of heap are free; on this thread " + holders
-                            + "; HINT: raise the heap with -Xmx, use a smaller batch, or more ranks",
+            throw new OutOfMemoryException(
+                    device(),
+                    (long) elements * dtype.bytes(),
+                    elements + " " + dtype + " elements in one piece; " + free + " of " + runtime.maxMemory()
+                            + " bytes of heap are free",
+                    "raise the heap with -Xmx, use a smaller batch, or more ranks",
                     e);
         }
     }

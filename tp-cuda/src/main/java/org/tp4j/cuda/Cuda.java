@@ -2,7 +2,6 @@ package org.tp4j.cuda;
 
 import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
-import org.tp4j.tensor.TpException;
 
 /** Turns the driver's result codes into exceptions. */
 final class Cuda {
@@ -26,7 +25,7 @@ final class Cuda {
         String meaning = JCudaDriver.cuGetErrorString(result, words) == 0 && words[0] != null && !words[0].equals(name)
                 ? " (" + words[0] + ")"
                 : "";
-        return new CudaException(result, call + ": " + name + meaning + hint(result));
+        return new CudaException(result, name, call, call + ": " + name + meaning + hint(result));
     }
 
     private static String hint(int result) {
@@ -46,22 +45,5 @@ final class Cuda {
                         + " device or read a value: take the reading out of the step";
             default -> "";
         };
-    }
-
-    /** An error of the driver. */
-    static final class CudaException extends TpException {
-        private static final long serialVersionUID = 1L;
-
-        private final int result;
-
-        CudaException(int result, String message) {
-            super(message);
-            this.result = result;
-        }
-
-        /** The driver's code. */
-        int result() {
-            return result;
-        }
     }
 }

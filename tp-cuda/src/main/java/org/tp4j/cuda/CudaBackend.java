@@ -20,6 +20,7 @@ import org.tp4j.tensor.LossKernels;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.NormKernels;
 import org.tp4j.tensor.OptimizerKernels;
+import org.tp4j.tensor.OutOfMemoryException;
 import org.tp4j.tensor.RandomKernels;
 import org.tp4j.tensor.ReductionKernels;
 import org.tp4j.tensor.Scope;
@@ -119,7 +120,7 @@ public final class CudaBackend implements Backend {
 
     /** Makes the device's context the current thread's, for calls of other CUDA libraries. */
     public void makeCurrent() {
-        device.makeCurrent();
+        device.restoreCurrent();
     }
 
     /** The stream that kernels and products run on. */
@@ -226,17 +227,18 @@ public final class CudaBackend implements Backend {
         return storage;
     }
 
-    private TpException outOfMemory(DType dtype, long elements) {
-        Scope scope = ExecutionContext.current().scope();
-        String holders = scope == null ? "no scope is open on this thread" : scope.describeHoldings();
+    private OutOfMemoryException outOfMemory(DType dtype, long elements) {
         long[] free = {0};
         long[] total = {0};
         JCudaDriver.cuMemGetInfo(free, total);
-        return new TpException("out of memory on " + device() + ": asked for " + elements * dtype.bytes() + " bytes ("
-                + elements + " " + dtype + " elements), " + free[0] + " of " + total[0] + " bytes are free, "
-                + pool.usedBytes() + " in use by tensors of this process, " + pool.heldBytes()
-                + " held by it in all; on this thread " + holders
-                + "; HINT: use a smaller batch or more ranks, and see with nvidia-smi who else uses the device");
+        return new OutOfMemoryException(
+                device(),
+                elements * dtype.bytes(),
+                elements + " " + dtype + " elements; " + free[0] + " of " + total[0] + " bytes are free, "
+                        + pool.usedBytes() + " are in use by tensors of this process, which holds " + pool.heldBytes()
+                        + " in all",
+                "use a smaller batch or more ranks, and see with nvidia-smi who else uses the device",
+                null);
     }
 
     @Override
@@ -372,7 +374,7 @@ public final class CudaBackend implements Backend {
     private boolean isIdle() {
         try {
             return streams.stream().allMatch(CudaStream::isIdle);
-        } catch (Cuda.CudaException e) {
+        } catch (CudaException e) {
             return false;
         }
     }

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.tp4j.comm.launch.Launch;
-import org.tp4j.tensor.internal.NativeLibrary;
 
 /** MPI: what starts processes, its library, and whether we can use it. */
 final class MpiChecks {
@@ -18,14 +17,6 @@ final class MpiChecks {
         List<Finding> findings = new ArrayList<>();
         findings.add(mpirun());
         findings.add(library(libraries));
-        String bridge = System.mapLibraryName("tp4j_mpi");
-        findings.add(
-                MpiChecks.class.getResource("/native/" + NativeLibrary.platform() + "/" + bridge) != null
-                        ? Finding.ok(bridge, "for " + NativeLibrary.platform() + ", in the jar")
-                        : Finding.absent(
-                                bridge,
-                                "the jar was built without it",
-                                "install gcc and build again, or use a jar built for " + NativeLibrary.platform()));
         findings.add(usable());
         return findings;
     }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -22,9 +23,28 @@ class ConsumerProjectIT {
     private Path folder;
 
     @Test
-    void shouldBuildAndTrainWithThePlanMap() throws Exception {
+    void shouldBuildAndTrainOnTheClassPath() throws Exception {
+        String output = run(List.of("consumer-project"), "exec:java", "-Dexec.mainClass=example.Main");
+        assertThat(output).contains("trained: the loss went from");
+    }
+
+    @Test
+    void shouldBuildAndTrainOnTheModulePath() throws Exception {
+        String output = run(
+                List.of("consumer-project", "consumer-modules"),
+                "exec:exec",
+                "-Dexec.executable=" + Path.of(System.getProperty("java.home"), "bin", "java"),
+                "-Dexec.args=--module-path %classpath --add-modules jdk.incubator.vector"
+                        + " --module com.example.consumer/example.Main");
+        assertThat(output).contains("trained: the loss went from");
+    }
+
+    /** Builds a project outside of the reactor, made of folders laid one over the other, and runs goals of Maven's on it. */
+    private String run(List<String> sources, String... goals) throws Exception {
         Path project = folder.resolve("project");
-        copy(Path.of("src/test/resources/consumer-project"), project);
+        for (String source : sources) {
+            copy(Path.of("src/test/resources", source), project);
+        }
         Path modules = folder.resolve("modules");
         for (String module : List.of("tp-bom", "tp-core", "tp-cpu")) {
             publish(ROOT.resolve(module), module, modules);
@@ -32,7 +52,7 @@ class ConsumerProjectIT {
         publish(ROOT, "tp4j-parent", modules);
 
         // A local repository of its own: the user's never sees a module that is not installed.
-        List<String> command = List.of(
+        List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("tp.maven.home"), "bin", "mvn").toString(),
                 "-q",
                 "-B",
@@ -44,9 +64,8 @@ class ConsumerProjectIT {
                 "-Dcache=" + Path.of(System.getProperty("tp.maven.cache")).toUri(),
                 "-Dmodules=" + modules.toUri(),
                 "-Dtp4j.version=" + VERSION,
-                "compile",
-                "exec:java",
-                "-Dexec.mainClass=example.Main");
+                "compile"));
+        command.addAll(List.of(goals));
         Path log = folder.resolve("log");
         ProcessBuilder builder = new ProcessBuilder(command)
                 .directory(project.toFile())
@@ -61,7 +80,7 @@ class ConsumerProjectIT {
 
         String output = Files.readString(log);
         assertThat(process.exitValue()).as(output).isZero();
-        assertThat(output).contains("trained: the loss went from");
+        return output;
     }
 
     /** Puts a module's file and description where Maven looks for them in a repository that is a folder. */
@@ -80,7 +99,10 @@ class ConsumerProjectIT {
         try (Stream<Path> files = Files.walk(from)) {
             files.forEach(file -> {
                 try {
-                    Files.copy(file, to.resolve(from.relativize(file).toString()));
+                    Path target = to.resolve(from.relativize(file).toString());
+                    if (!Files.isDirectory(target)) {
+                        Files.copy(file, target);
+                    }
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }

@@ -1,0 +1,13 @@
+/** The CUDA backend. */
+module org.tp4j.cuda {
+    requires transitive org.tp4j.core;
+    requires transitive jcuda;
+    requires jcublas;
+    requires org.slf4j;
+    requires static org.jspecify;
+
+    exports org.tp4j.cuda;
+
+    provides org.tp4j.tensor.BackendProvider with
+            org.tp4j.cuda.CudaBackendProvider;
+}

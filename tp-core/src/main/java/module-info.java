@@ -16,6 +16,7 @@ module org.tp4j.core {
     exports org.tp4j.op;
     exports org.tp4j.optim;
     exports org.tp4j.parallel;
+    exports org.tp4j.planner;
     exports org.tp4j.tensor;
     exports org.tp4j.tensor.meta;
     exports org.tp4j.tensor.internal to

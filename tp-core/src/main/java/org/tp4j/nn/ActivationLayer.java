@@ -4,7 +4,7 @@ import java.util.function.UnaryOperator;
 import org.tp4j.tensor.Tensor;
 
 /** A function without parameters as a module, such as {@code new ActivationLayer(Tensor::gelu)}. */
-public final class ActivationLayer extends Module {
+public final class ActivationLayer extends Layer {
     private final UnaryOperator<Tensor> function;
 
     /** @param function what is computed */

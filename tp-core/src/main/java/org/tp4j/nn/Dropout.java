@@ -10,7 +10,7 @@ import org.tp4j.tensor.Tensor;
  * modules draw. So ranks that hold copies drop the same elements, ranks that hold pieces drop different ones, and data
  * parallel replicas, which hold different rows of the batch, too. Backward draws the mask again; nothing is kept for it.
  */
-public final class Dropout extends Module {
+public final class Dropout extends Layer {
     private final double p;
 
     /** @param p probability of dropping, 0 &le; p &lt; 1 */

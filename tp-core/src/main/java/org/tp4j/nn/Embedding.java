@@ -19,7 +19,7 @@ import org.tp4j.tensor.Tensor;
  * sum. Kept for backward: ids. Initial values are normal with deviation 1, as in PyTorch (there the padding row is 0 at
  * first; here it is drawn like the others).
  */
-public final class Embedding extends Module {
+public final class Embedding extends Layer {
     private final Parameter weight;
     private final long paddingId;
 

@@ -22,7 +22,7 @@ import org.tp4j.tensor.Tensor;
  * redistributed once for both, so their two gradients are added up before the one all-reduce backward. Collectives as in
  * {@link Mlp}. Kept for backward: X, both products and H.
  */
-public final class GatedMlp extends Module {
+public final class GatedMlp extends Layer {
     private final Linear gate;
     private final Linear up;
     private final Linear down;

@@ -19,7 +19,7 @@ import org.tp4j.tensor.Tensor;
  * asks. Kept for backward: X and two numbers a row. The variance is the biased one, computed from differences to the
  * mean; relative error a few units in the last place.
  */
-public final class LayerNorm extends Module {
+public final class LayerNorm extends Layer {
     private final double eps;
     private final Parameter weight;
     private final @Nullable Parameter bias;

@@ -1,5 +1,7 @@
 package org.tp4j.nn;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Activation;
@@ -15,7 +17,7 @@ import org.tp4j.tensor.Tensor;
  * <tr><td>X</td><td>[..., in]</td><td>Replicate</td><td>Shard(-1)</td></tr>
  * <tr><td>weight, [out, in] as PyTorch and Hugging Face store it</td><td>[out, in]</td><td>Shard(0)</td><td>Shard(1)</td></tr>
  * <tr><td>bias</td><td>[out]</td><td>Shard(0)</td><td>Invariant</td></tr>
- * <tr><td>X Wᵀ</td><td>[..., out]</td><td>Shard(-1)</td><td>Partial, settled before the bias is added</td></tr>
+ * <tr><td>X Wᵀ</td><td>[..., out]</td><td>Shard(-1)</td><td>Partial, reduced before the bias is added</td></tr>
  * <tr><td>Y</td><td>[..., out]</td><td>Shard(-1)</td><td>Invariant</td></tr>
  * </table>
  *
@@ -23,12 +25,12 @@ import org.tp4j.tensor.Tensor;
  * backward: X. The module itself never communicates; a style of {@code org.tp4j.parallel} does, around it. Error: that of
  * sums of {@code in} products. Initial values are uniform within ±1/sqrt(in), as in PyTorch.
  */
-public class Linear extends Module {
+public class Linear extends Layer {
     private final long in;
     private final long out;
     private final Parameter weight;
     private final @Nullable Parameter bias;
-    private UnaryOperator<Tensor> settle = UnaryOperator.identity();
+    private final List<UnaryOperator<Tensor>> reductions = new ArrayList<>(1);
     private boolean skipBiasAdd;
 
     /** A layer with initial values as in PyTorch. */
@@ -74,12 +76,13 @@ public class Linear extends Module {
     }
 
     /**
-     * Sets what is done to the product X Wᵀ before the bias is added: where a parallel style puts its reduction.
+     * Adds what is done to the product X Wᵀ before the bias is added: where a parallel style puts its reduction, one for each
+     * mesh axis that cuts the input features.
      *
      * @param step from the product to what the bias is added to
      */
-    public final void settleProduct(UnaryOperator<Tensor> step) {
-        settle = step;
+    public final void reduceBeforeBias(UnaryOperator<Tensor> step) {
+        reductions.add(step);
     }
 
     /**
@@ -91,7 +94,11 @@ public class Linear extends Module {
     }
 
     private Tensor product(Tensor x) {
-        return settle.apply(x.linear(weight.tensor(), null));
+        Tensor product = x.linear(weight.tensor(), null);
+        for (UnaryOperator<Tensor> reduction : reductions) {
+            product = reduction.apply(product);
+        }
+        return product;
     }
 
     @Override

@@ -23,7 +23,7 @@ import org.tp4j.tensor.Tensor;
  * the product dW1; none in between (Shoeybi et al., arXiv 1909.08053, section 3). Kept for backward: X, X W1ᵀ and H. T
  * ranks differ from one by the order of a sum of p terms an element.
  */
-public final class Mlp extends Module {
+public final class Mlp extends Layer {
     private final Linear up;
     private final Linear down;
     private final Activation activation;

@@ -1,12 +1,13 @@
 package org.tp4j.nn;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.autograd.internal.Gathers;
@@ -17,30 +18,31 @@ import org.tp4j.tensor.StepNumber;
 import org.tp4j.tensor.Tensor;
 
 /**
- * A part of a model: named parameters, named children, and what it computes.
+ * A part of a model: named parameters, named children, and how it is called.
+ *
+ * <p>Most modules make one tensor of one and extend {@link Layer}. Any other brings its own typed method, which runs its
+ * body by {@link #call(NamedTensors, Function)} or {@link #callForSeveral}; hooks, styles and the planner see the tensors by
+ * the names given there.
  *
  * <pre>{@code
- * final class Block extends Module {
- *     private final LayerNorm norm = child("norm", new LayerNorm(256, 1e-5));
- *     private final Mlp mlp = child("mlp", new Mlp(256, 1024, Activation.GELU_TANH, true));
- *
- *     protected Tensor forward(Tensor x) {
- *         return x.add(mlp.apply(norm.apply(x)));
+ * final class Attention extends Module {
+ *     Tensor apply(Tensor x, @Nullable Tensor mask) {
+ *         return call(NamedTensors.of("x", x).and("mask", mask), in -> forward(in.get("x"), in.find("mask")));
  *     }
  * }
  * }</pre>
  *
- * <p>Life of a model: build it, place it on a mesh with a plan (or not), {@link #materialize} it, use it.
+ * <p>Life of a model: build it, place it on a mesh with a plan (or several, or none), {@link #materialize} it, use it.
  */
 public abstract class Module {
     private final Map<String, Module> children = new LinkedHashMap<>();
     private final Map<String, Parameter> parameters = new LinkedHashMap<>();
-    private final List<UnaryOperator<Tensor>> inputHooks = new CopyOnWriteArrayList<>();
-    private final List<UnaryOperator<Tensor>> outputHooks = new CopyOnWriteArrayList<>();
+    private final Hooks inputHooks = new Hooks("input");
+    private final Hooks outputHooks = new Hooks("output");
+    private final List<String> splits = new ArrayList<>();
     private @Nullable Module parent;
     private String name = "";
     private @Nullable String path;
-    private @Nullable String split;
     private boolean training = true;
     private long seed;
     private long step;
@@ -89,23 +91,25 @@ public abstract class Module {
         }
     }
 
-    /** What the module computes. */
-    protected abstract Tensor forward(Tensor x);
-
-    /** Runs the module: its input hooks, {@link #forward}, its output hooks. */
-    public final Tensor apply(Tensor x) {
-        return call(x, this::forward);
+    /**
+     * Names of the tensors that a call takes, first the one that hooks without a name are for; empty if the module does not
+     * say, in which case the names that plans and hooks use are checked when it is called.
+     */
+    public List<String> inputNames() {
+        return List.of();
     }
 
-    /** Runs {@code body} as this module, with its hooks. */
-    protected final Tensor call(Tensor x, UnaryOperator<Tensor> body) {
+    /** Names of the tensors that a call gives, as {@link #inputNames()}. */
+    public List<String> outputNames() {
+        return List.of();
+    }
+
+    /** Runs {@code body} as this module on one tensor, with its hooks. */
+    final Tensor callOne(String inputName, Tensor x, String outputName, UnaryOperator<Tensor> body) {
         ExecutionContext context = ExecutionContext.current();
         String before = context.setModulePath(path());
         try {
-            Tensor value = x;
-            for (UnaryOperator<Tensor> hook : inputHooks) {
-                value = hook.apply(value);
-            }
+            Tensor value = inputHooks.run(this, inputName, x);
             int mark = Gathers.enter();
             boolean done = false;
             try {
@@ -117,10 +121,47 @@ public abstract class Module {
                 }
             }
             Gathers.leave(mark, value);
-            for (UnaryOperator<Tensor> hook : outputHooks) {
-                value = hook.apply(value);
+            return outputHooks.run(this, outputName, value);
+        } finally {
+            context.setModulePath(before);
+        }
+    }
+
+    /**
+     * Runs {@code body} as this module, with its hooks; the output's name is {@value Layer#OUTPUT}.
+     *
+     * @param inputs what the call was given; names must be the same in every call
+     * @param body from the inputs behind their hooks to the output
+     */
+    protected final Tensor call(NamedTensors inputs, Function<NamedTensors, Tensor> body) {
+        return callForSeveral(inputs, in -> NamedTensors.of(Layer.OUTPUT, body.apply(in)))
+                .first();
+    }
+
+    /**
+     * As {@link #call(NamedTensors, Function)} for a body with several outputs, the first of which is the one that hooks
+     * without a name are for.
+     *
+     * @return the outputs behind their hooks
+     */
+    protected final NamedTensors callForSeveral(NamedTensors inputs, UnaryOperator<NamedTensors> body) {
+        ExecutionContext context = ExecutionContext.current();
+        String before = context.setModulePath(path());
+        try {
+            NamedTensors in = inputHooks.run(this, inputs);
+            int mark = Gathers.enter();
+            boolean done = false;
+            NamedTensors out;
+            try {
+                out = body.apply(in);
+                done = true;
+            } finally {
+                if (!done) {
+                    Gathers.abandon(mark);
+                }
             }
-            return value;
+            Gathers.leave(mark, out.tensors());
+            return outputHooks.run(this, out);
         } finally {
             context.setModulePath(before);
         }
@@ -128,41 +169,72 @@ public abstract class Module {
 
     /** A hook that has been added. */
     public interface Hook {
-        /** Takes it away again; does nothing if that has been done. */
+        /** Removes it; idempotent. */
         void remove();
     }
 
-    /**
-     * Adds what is done to every input before {@link #forward}; later hooks run later. A hook that only looks gives back
-     * what it is given.
-     */
+    /** What is done to a tensor on its way into a module or out of it. */
+    @FunctionalInterface
+    public interface TensorHook {
+        /**
+         * Gives the tensor that takes its place; a hook that only looks gives back what it is given.
+         *
+         * @param name the tensor's name in the call
+         */
+        Tensor apply(String name, Tensor tensor);
+    }
+
+    /** Adds what is done to the first input before the module computes; later hooks run later. */
     public final Hook addInputHook(UnaryOperator<Tensor> hook) {
-        inputHooks.add(hook);
-        return () -> inputHooks.remove(hook);
-    }
-
-    /** Adds what is done to every output after {@link #forward}; later hooks run later. */
-    public final Hook addOutputHook(UnaryOperator<Tensor> hook) {
-        outputHooks.add(hook);
-        return () -> outputHooks.remove(hook);
-    }
-
-    /** In what way the module is split over ranks, for messages and {@link #toString}; null if it is not. */
-    public final @Nullable String split() {
-        return split;
+        return inputHooks.addFirst((name, tensor) -> hook.apply(tensor));
     }
 
     /**
-     * Notes in what way the module is split; done once, by what installs the hooks.
+     * Adds what is done to one input. A call without that input is refused, one in which it is optional and absent is not.
      *
-     * @throws IllegalStateException if it is split already
+     * @throws IllegalArgumentException if the module declares its inputs and has none of this name
      */
-    public final void markSplit(String how) {
-        if (split != null) {
-            throw new IllegalStateException("module '" + path() + "' is split already: " + split
-                    + "; HINT: split a new model, or leave the module out of the plan");
+    public final Hook addInputHook(String name, UnaryOperator<Tensor> hook) {
+        requireName("input", name, inputNames());
+        return inputHooks.addNamed(name, (same, tensor) -> hook.apply(tensor));
+    }
+
+    /** Adds what is done to each input. */
+    public final Hook addEveryInputHook(TensorHook hook) {
+        return inputHooks.addEvery(hook);
+    }
+
+    /** Adds what is done to the first output after the module has computed; later hooks run later. */
+    public final Hook addOutputHook(UnaryOperator<Tensor> hook) {
+        return outputHooks.addFirst((name, tensor) -> hook.apply(tensor));
+    }
+
+    /** As {@link #addInputHook(String, UnaryOperator)} for one output. */
+    public final Hook addOutputHook(String name, UnaryOperator<Tensor> hook) {
+        requireName("output", name, outputNames());
+        return outputHooks.addNamed(name, (same, tensor) -> hook.apply(tensor));
+    }
+
+    /** Adds what is done to each output. */
+    public final Hook addEveryOutputHook(TensorHook hook) {
+        return outputHooks.addEvery(hook);
+    }
+
+    private void requireName(String side, String name, List<String> declared) {
+        if (!declared.isEmpty() && !declared.contains(name)) {
+            throw new IllegalArgumentException(
+                    "module '" + path() + "' has no " + side + " '" + name + "'; its " + side + "s are " + declared);
         }
-        split = how;
+    }
+
+    /** In what ways the module is split over ranks, for messages and {@link #toString}; empty if in none. */
+    public final List<String> splits() {
+        return Collections.unmodifiableList(splits);
+    }
+
+    /** Notes one more way in which the module is split; done by what installs the hooks. */
+    public final void addSplit(String how) {
+        splits.add(how);
     }
 
     /** Dotted path from the outermost module, empty for that one. */
@@ -330,7 +402,8 @@ public abstract class Module {
     private void write(StringBuilder text, String indent) {
         text.append(indent).append(name.isEmpty() ? "" : name + ": ");
         text.append(getClass().getSimpleName()).append('(').append(describe()).append(')');
-        text.append(split == null ? "" : " split by " + split).append('\n');
+        text.append(splits.isEmpty() ? "" : " split by " + String.join("; ", splits))
+                .append('\n');
         children.values().forEach(child -> child.write(text, indent + "  "));
     }
 }

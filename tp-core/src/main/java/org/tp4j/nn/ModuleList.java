@@ -2,7 +2,6 @@ package org.tp4j.nn;
 
 import java.util.Iterator;
 import java.util.List;
-import org.tp4j.tensor.Tensor;
 
 /**
  * Modules named "0", "1", ... that their owner calls, such as the layers of a transformer.
@@ -43,16 +42,5 @@ public final class ModuleList<M extends Module> extends Module implements Iterab
     @Override
     public Iterator<M> iterator() {
         return modules.iterator();
-    }
-
-    /**
-     * A list computes nothing itself.
-     *
-     * @throws UnsupportedOperationException always
-     */
-    @Override
-    protected Tensor forward(Tensor x) {
-        throw new UnsupportedOperationException("module list '" + path()
-                + "' does not say how its modules follow each other; HINT: call them in a loop, or use Sequential");
     }
 }

@@ -4,7 +4,8 @@ import java.util.Collection;
 
 /**
  * A pattern of dotted names in which {@code *} stands for one whole segment: {@code layers.*.mlp.up_proj} is that of
- * {@code layers.0.mlp.up_proj} and {@code layers.10.mlp.up_proj}, not of {@code layers.0.mlp}.
+ * {@code layers.0.mlp.up_proj} and {@code layers.10.mlp.up_proj}, not of {@code layers.0.mlp}. The outermost module, whose
+ * name is empty, is matched by the empty pattern alone.
  */
 public final class NamePattern {
     private final String text;
@@ -25,7 +26,7 @@ public final class NamePattern {
         String[] parts = name.split("\\.", -1);
         boolean fits = parts.length == segments.length;
         for (int i = 0; fits && i < parts.length; i++) {
-            fits = segments[i].equals("*") || segments[i].equals(parts[i]);
+            fits = segments[i].equals("*") ? !parts[i].isEmpty() : segments[i].equals(parts[i]);
         }
         return fits;
     }

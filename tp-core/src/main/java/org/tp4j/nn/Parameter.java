@@ -1,5 +1,7 @@
 package org.tp4j.nn;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
@@ -26,6 +28,7 @@ public final class Parameter {
     private @Nullable Layout layout;
     private @Nullable Tensor tensor;
     private boolean trainable = true;
+    private final Map<String, String> cutBy = new LinkedHashMap<>();
     private int placements;
 
     /** Declares a parameter; it holds no memory yet. */
@@ -111,6 +114,22 @@ public final class Parameter {
                 return leaf(local);
             });
         }
+    }
+
+    /**
+     * As {@link #place(Layout)}, noting which plan entry cuts it along a mesh axis, for the message if a second one wants to.
+     *
+     * @param axis name of the axis
+     * @param entry the entry, in words
+     */
+    public void place(Layout to, String axis, String entry) {
+        place(to);
+        cutBy.put(axis, entry);
+    }
+
+    /** The plan entry that cuts it along a mesh axis, null if none was noted. */
+    public @Nullable String cutBy(String axis) {
+        return cutBy.get(axis);
     }
 
     /** Gives it memory and initial values; stream of random numbers: its name. */

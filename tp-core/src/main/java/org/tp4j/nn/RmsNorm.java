@@ -15,7 +15,7 @@ import org.tp4j.tensor.Tensor;
  *
  * <p>Communication and gradients as in {@link LayerNorm}. Kept for backward: X and one number a row.
  */
-public final class RmsNorm extends Module {
+public final class RmsNorm extends Layer {
     private final double eps;
     private final Parameter weight;
 

@@ -2,23 +2,23 @@ package org.tp4j.nn;
 
 import org.tp4j.tensor.Tensor;
 
-/** Modules one after the other, named "0", "1", ... */
-public final class Sequential extends Module {
-    private final Module[] modules;
+/** Layers one after the other, named "0", "1", ... */
+public final class Sequential extends Layer {
+    private final Layer[] layers;
 
-    /** @param modules in the order they run */
-    public Sequential(Module... modules) {
-        this.modules = modules.clone();
-        for (int i = 0; i < modules.length; i++) {
-            child(Integer.toString(i), modules[i]);
+    /** @param layers in the order they run */
+    public Sequential(Layer... layers) {
+        this.layers = layers.clone();
+        for (int i = 0; i < layers.length; i++) {
+            child(Integer.toString(i), layers[i]);
         }
     }
 
     @Override
     protected Tensor forward(Tensor x) {
         Tensor value = x;
-        for (Module module : modules) {
-            value = module.apply(value);
+        for (Layer layer : layers) {
+            value = layer.apply(value);
         }
         return value;
     }

@@ -66,7 +66,7 @@ public record ColwiseParallel(Placement input, @Nullable Placement output, boole
     }
 
     @Override
-    public List<String> problems(String path, Module module, int ranks) {
+    public List<String> validate(String path, Module module, int ranks) {
         List<String> problems = Styles.linearOrEmbedding(this, path, module);
         if (module instanceof Linear linear) {
             problems.addAll(Styles.unitProblem(path, "the output", linear.out(), unit, ranks));

@@ -15,9 +15,9 @@ import org.tp4j.nn.Module;
  */
 record CombinedStyle(ParallelStyle first, ParallelStyle second) implements ParallelStyle {
     @Override
-    public List<String> problems(String path, Module module, int ranks) {
-        List<String> problems = new ArrayList<>(first.problems(path, module, ranks));
-        problems.addAll(second.problems(path, module, ranks));
+    public List<String> validate(String path, Module module, int ranks) {
+        List<String> problems = new ArrayList<>(first.validate(path, module, ranks));
+        problems.addAll(second.validate(path, module, ranks));
         if (problems.isEmpty()) {
             Map<String, Placement> other = second.placements(module);
             first.placements(module).forEach((name, placement) -> {

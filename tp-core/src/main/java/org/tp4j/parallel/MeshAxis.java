@@ -6,6 +6,7 @@ import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
+import org.tp4j.nn.Parameter;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
@@ -47,6 +48,14 @@ public record MeshAxis(DeviceMesh mesh, String name) {
         return Layout.of(mesh, shape.dims(), all);
     }
 
+    /** The layout of a parameter that may lie on the mesh already: {@code placement} here, as before on all other axes. */
+    Layout layout(Parameter parameter, Placement placement) {
+        Layout alone = layout(parameter.shape(), placement);
+        Layout before = parameter.layout();
+        int index = mesh.axisIndex(name);
+        return before == null ? alone : before.with(index, alone.placement(index));
+    }
+
     /**
      * A tensor on the mesh, laid out so along this axis, for use within the module that is running.
      *
@@ -59,7 +68,11 @@ public record MeshAxis(DeviceMesh mesh, String name) {
 
     /** How a tensor lies along this axis. */
     public Placement placementOf(DTensor tensor) {
-        return tensor.layout().placement(tensor.layout().mesh().axisIndex(name));
+        return placementOf(tensor.layout());
+    }
+
+    Placement placementOf(Layout layout) {
+        return layout.placement(layout.mesh().axisIndex(name));
     }
 
     /**

@@ -16,7 +16,7 @@ public interface ParallelStyle {
      * @param path the module's name, for the message
      * @param ranks number of ranks along the axis
      */
-    List<String> problems(String path, Module module, int ranks);
+    List<String> validate(String path, Module module, int ranks);
 
     /** Where the module's own parameters lie along the axis, by name; those not named are Invariant. */
     Map<String, Placement> placements(Module module);

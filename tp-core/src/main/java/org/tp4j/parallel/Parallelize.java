@@ -1,7 +1,6 @@
 package org.tp4j.parallel;
 
 import java.util.Map;
-import java.util.function.Supplier;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Module;
 
@@ -15,8 +14,9 @@ import org.tp4j.nn.Module;
  * model.materialize(world.backend(), DType.FLOAT32, seed); // each rank allocates its shards alone
  * }</pre>
  *
- * <p>Parameters that no style places are Invariant: every rank holds them whole. A model that has values already keeps
- * them; an optimizer made before refuses to step.
+ * <p>Parameters that no style places are Invariant: every rank holds them whole. Plans compose: one for other modules or
+ * another axis adds to the first; the same parameter cut twice along one axis is refused. A model that has values already
+ * keeps them; an optimizer made before refuses to step.
  */
 public final class Parallelize {
     private Parallelize() {}
@@ -32,27 +32,14 @@ public final class Parallelize {
         return apply(model, MeshAxis.only(mesh), plan);
     }
 
-    /** Splits a model over the named axis of a mesh; on the other axes parameters are Invariant. */
+    /** Splits a model over the named axis of a mesh; on the other axes parameters stay as they are. */
     public static <M extends Module> M apply(
             M model, DeviceMesh mesh, String axis, Map<String, ? extends ParallelStyle> plan) {
         return apply(model, new MeshAxis(mesh, axis), plan);
     }
 
-    /**
-     * What a plan makes of a model, before anything is allocated or started: parameters and their shards, activations,
-     * collectives and totals.
-     *
-     * @param model makes the model, which is used up
-     * @param plan as for {@link #apply(Module, DeviceMesh, Map)}
-     * @param run the mesh and the input to pretend
-     * @throws PlanException if the plan does not fit
-     */
-    public static PlanTable describe(
-            Supplier<? extends Module> model, Map<String, ? extends ParallelStyle> plan, DryRun run) {
-        return run.describe(model, plan);
-    }
-
-    private static <M extends Module> M apply(M model, MeshAxis axis, Map<String, ? extends ParallelStyle> plan) {
+    /** Splits a model over an axis. */
+    public static <M extends Module> M apply(M model, MeshAxis axis, Map<String, ? extends ParallelStyle> plan) {
         Plan.match(model, axis, plan).carryOut();
         return model;
     }

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
 import org.tp4j.nn.Module;
@@ -18,18 +19,35 @@ import org.tp4j.nn.Parameter;
  * A plan matched against a model: which style each module gets and where each parameter will lie. Strict: what does not fit
  * is found before anything is changed, all of it at once.
  *
- * <p>A key is a {@link NamePattern} of module names. The order of the map does not matter. Parameters that lie on the mesh
- * already (those of a {@link ColumnParallelLinear}, say) stay where they are unless the plan wants to move them, which is
- * refused.
+ * <p>A key is a {@link NamePattern} of module names. The order of the map does not matter. A plan adds to what earlier ones
+ * and layers such as {@link ColumnParallelLinear} have done: a parameter keeps how it lies along other axes, and is cut
+ * inside those cuts. A second cut along one axis is refused.
  */
 final class Plan {
     private final Map<String, Module> modules;
     private final MeshAxis axis;
-    private final Map<String, ParallelStyle> styles = new LinkedHashMap<>();
-    private final Map<Parameter, Placement> placements = new LinkedHashMap<>();
+    private final Map<String, Entry> entries = new LinkedHashMap<>();
+    private final Map<Parameter, Wanted> placements = new LinkedHashMap<>();
     private final Map<Parameter, Layout> layouts = new LinkedHashMap<>();
     private final Set<String> unfit = new HashSet<>();
     private final List<String> problems = new ArrayList<>();
+
+    /** A key of the plan and its style. */
+    private record Entry(String key, ParallelStyle style) {
+        @Override
+        public String toString() {
+            return "'" + key + "' -> " + style;
+        }
+    }
+
+    /**
+     * Where a parameter is to lie along the axis.
+     *
+     * @param name its first dotted path
+     * @param by the entry that says so; null if none does and it is Invariant
+     */
+    private record Wanted(
+            String name, Placement placement, @Nullable Entry by) {}
 
     private Plan(Module model, MeshAxis axis) {
         this.modules = model.modules();
@@ -39,13 +57,13 @@ final class Plan {
     /**
      * Matches a plan.
      *
-     * @throws PlanException listing keys that match nothing, modules that two keys match or that are split already, styles
-     *     that do not fit their modules, parameters that would be cut in two ways, and parameters that lie on a mesh already
+     * @throws PlanException listing keys that match nothing, modules that two keys match, styles that do not fit their modules,
+     *     parameters that would be cut in two ways or twice along the axis, and parameters that lie on another mesh
      */
     static Plan match(Module model, MeshAxis axis, Map<String, ? extends ParallelStyle> plan) {
         Plan matched = new Plan(model, axis);
         matched.matchKeys(new TreeMap<>(plan));
-        matched.styles.forEach(matched::checkStyle);
+        matched.entries.forEach((path, entry) -> matched.checkStyle(path, entry.style()));
         matched.placeParameters();
         if (!matched.problems.isEmpty()) {
             throw new PlanException(matched.problems);
@@ -67,7 +85,7 @@ final class Plan {
                     hit = true;
                     String other = keyOf.putIfAbsent(path, key);
                     if (other == null) {
-                        styles.put(path, style);
+                        entries.put(path, new Entry(key, style));
                     } else {
                         problems.add("module '" + path + "' is matched by two keys, '" + other + "' and '" + key
                                 + "'; HINT: narrow one, or join their styles under one key with style.and(other)");
@@ -83,12 +101,7 @@ final class Plan {
 
     private void checkStyle(String path, ParallelStyle style) {
         Module module = module(path);
-        if (module.split() != null) {
-            problems.add("module '" + path + "' is split already: " + module.split() + "; HINT: split a model once");
-            unfit.add(path);
-            return;
-        }
-        List<String> found = new ArrayList<>(style.problems(path, module, axis.size()));
+        List<String> found = new ArrayList<>(style.validate(path, module, axis.size()));
         if (found.isEmpty()) {
             for (String name : style.placements(module).keySet()) {
                 if (!module.ownParameters().containsKey(name)) {
@@ -109,58 +122,78 @@ final class Plan {
             if (unfit.contains(path)) {
                 return;
             }
-            ParallelStyle style = styles.get(path);
-            Map<String, Placement> wished = style == null ? Map.of() : style.placements(module);
+            Entry entry = entries.get(path);
+            Map<String, Placement> asked =
+                    entry == null ? Map.of() : entry.style().placements(module);
             module.ownParameters().forEach((name, parameter) -> {
                 String full = path.isEmpty() ? name : path + "." + name;
                 first.putIfAbsent(parameter, full);
-                place(
-                        parameter,
-                        full,
-                        Objects.requireNonNull(first.get(parameter)),
-                        wished.getOrDefault(name, Placement.invariant()));
+                Placement placement = asked.getOrDefault(name, Placement.invariant());
+                boolean cut = !placement.equals(Placement.invariant());
+                String firstName = Objects.requireNonNull(first.get(parameter));
+                want(parameter, full, new Wanted(firstName, placement, cut ? entry : null));
             });
         });
-        placements.forEach(
-                (parameter, placement) -> settle(parameter, Objects.requireNonNull(first.get(parameter)), placement));
+        placements.forEach(this::place);
     }
 
-    private void place(Parameter parameter, String name, String firstName, Placement wanted) {
-        Placement other = placements.putIfAbsent(parameter, wanted);
-        if (other != null && !other.equals(wanted)) {
-            problems.add("parameter '" + firstName + "' is shared with '" + name
-                    + "', but the plan cuts it in two ways: " + other + " and " + wanted
-                    + "; HINT: give both modules styles that place it alike");
+    private void want(Parameter parameter, String name, Wanted wanted) {
+        Wanted other = placements.putIfAbsent(parameter, wanted);
+        if (other != null && !other.placement().equals(wanted.placement())) {
+            problems.add("parameter '" + other.name() + "' is shared with '" + name
+                    + "', but the plan cuts it in two ways: " + other.placement() + " and " + wanted.placement()
+                    + " (" + said(other.by()) + " and " + said(wanted.by()) + "); HINT: give both modules styles that"
+                    + " place it alike");
         }
     }
 
-    private void settle(Parameter parameter, String name, Placement wanted) {
+    private static String said(@Nullable Entry entry) {
+        return entry == null ? "no entry" : entry.toString();
+    }
+
+    private void place(Parameter parameter, Wanted wanted) {
         Layout has = parameter.layout();
-        boolean moves = wanted != Placement.invariant();
-        if (has != null && (moves || !has.mesh().equals(axis.mesh()))) {
-            problems.add("parameter '" + name + "' lies on a mesh already: " + has + " on " + has.mesh()
-                    + "; HINT: split a model once");
+        if (has != null && !has.mesh().equals(axis.mesh())) {
+            problems.add("parameter '" + wanted.name() + "' lies on another mesh, " + has.mesh() + ", not on "
+                    + axis.mesh() + "; HINT: make one DeviceMesh with all axes and apply each plan along one of them by"
+                    + " name");
+        } else if (has == null || wanted.by() != null) {
+            Placement before = has == null ? Placement.invariant() : axis.placementOf(has);
+            if (before.equals(Placement.invariant())) {
+                layOut(parameter, wanted);
+            } else {
+                problems.add("parameter '" + wanted.name() + "' would be cut twice along mesh axis '" + axis.name()
+                        + "': it is " + before + " by " + parameter.cutBy(axis.name()) + ", and " + wanted.by()
+                        + " wants " + wanted.placement() + "; HINT: take it out of one of the plans");
+            }
         }
-        if (has != null) {
-            return;
-        }
+    }
+
+    private void layOut(Parameter parameter, Wanted wanted) {
         try {
-            Layout layout = axis.layout(parameter.shape(), wanted);
+            Layout layout = axis.layout(parameter, wanted.placement());
             layout.region(parameter.shape());
             layouts.put(parameter, layout);
         } catch (IllegalArgumentException e) {
-            problems.add(
-                    "parameter '" + name + "' " + parameter.shape() + " cannot be " + wanted + ": " + e.getMessage());
+            problems.add("parameter '" + wanted.name() + "' " + parameter.shape() + " cannot be " + wanted.placement()
+                    + ": " + e.getMessage());
         }
     }
 
     /** Places the parameters and installs the styles. */
     void carryOut() {
-        layouts.forEach((parameter, layout) -> parameter.place(layout));
-        styles.forEach((path, style) -> {
+        layouts.forEach((parameter, layout) -> {
+            Entry by = Objects.requireNonNull(placements.get(parameter)).by();
+            if (by == null) {
+                parameter.place(layout);
+            } else {
+                parameter.place(layout, axis.name(), by.toString());
+            }
+        });
+        entries.forEach((path, entry) -> {
             Module module = module(path);
-            style.install(module, axis);
-            module.markSplit(style + " along " + axis.name());
+            entry.style().install(module, axis);
+            module.addSplit(entry.style() + " along " + axis.name());
         });
     }
 }

@@ -2,31 +2,51 @@ package org.tp4j.parallel;
 
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Placement;
 import org.tp4j.nn.Module;
+import org.tp4j.tensor.Tensor;
 
 /**
- * Redistributes a module's input.
+ * Redistributes one of a module's inputs. Several are combined by {@link #and}:
  *
+ * <pre>{@code
+ * new PrepareModuleInput("x", invariant(), replicate()).and(new PrepareModuleInput("mask", invariant(), shard(0)))
+ * }</pre>
+ *
+ * @param name the input, as the module names it in its call; null for the first
  * @param input how a plain input is meant to lie along the axis
  * @param wanted how the module gets it
- * @param localInput whether the module gets this rank's part as a plain tensor
+ * @param localInput whether the module gets it as this rank's plain tensor
  */
-public record PrepareModuleInput(Placement input, Placement wanted, boolean localInput) implements ParallelStyle {
-    /** The module gets it on the mesh. */
+public record PrepareModuleInput(@Nullable String name, Placement input, Placement wanted, boolean localInput)
+        implements ParallelStyle {
+    /** The first input, on the mesh. */
     public PrepareModuleInput(Placement input, Placement wanted) {
-        this(input, wanted, false);
+        this(null, input, wanted, false);
+    }
+
+    /** The first input. */
+    public PrepareModuleInput(Placement input, Placement wanted, boolean localInput) {
+        this(null, input, wanted, localInput);
+    }
+
+    /** An input by name, on the mesh. */
+    public PrepareModuleInput(String name, Placement input, Placement wanted) {
+        this(name, input, wanted, false);
     }
 
     @Override
     public String toString() {
-        return Styles.text("PrepareModuleInput", input + " -> " + wanted, localInput ? "local input" : "");
+        String which = name == null ? "" : name + ": ";
+        return Styles.text("PrepareModuleInput", which + input + " -> " + wanted, localInput ? "local input" : "");
     }
 
     @Override
-    public List<String> problems(String path, Module module, int ranks) {
-        return List.of();
+    public List<String> validate(String path, Module module, int ranks) {
+        return Styles.unknownName(this, path, "input", name, module.inputNames());
     }
 
     @Override
@@ -36,9 +56,14 @@ public record PrepareModuleInput(Placement input, Placement wanted, boolean loca
 
     @Override
     public void install(Module module, MeshAxis axis) {
-        module.addInputHook(x -> {
+        UnaryOperator<Tensor> prepare = x -> {
             DTensor onMesh = axis.bring(x, input, wanted);
             return localInput ? MeshAxis.leave(onMesh) : onMesh;
-        });
+        };
+        if (name == null) {
+            module.addInputHook(prepare);
+        } else {
+            module.addInputHook(name, prepare);
+        }
     }
 }

@@ -2,30 +2,50 @@ package org.tp4j.parallel;
 
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Placement;
 import org.tp4j.nn.Module;
+import org.tp4j.tensor.Tensor;
 
 /**
- * Redistributes a module's output.
+ * Redistributes one of a module's outputs. Several are combined by {@link #and}:
  *
+ * <pre>{@code
+ * new PrepareModuleOutput("x", invariant(), replicate()).and(new PrepareModuleOutput("mask", invariant(), shard(0)))
+ * }</pre>
+ *
+ * @param name the output, as the module names it in its call; null for the first
  * @param output how a plain output is meant to lie along the axis
  * @param wanted how it is handed out
  * @param localOutput whether it is handed out as this rank's plain tensor
  */
-public record PrepareModuleOutput(Placement output, Placement wanted, boolean localOutput) implements ParallelStyle {
-    /** The output stays on the mesh. */
+public record PrepareModuleOutput(@Nullable String name, Placement output, Placement wanted, boolean localOutput)
+        implements ParallelStyle {
+    /** The first output, on the mesh. */
     public PrepareModuleOutput(Placement output, Placement wanted) {
-        this(output, wanted, false);
+        this(null, output, wanted, false);
+    }
+
+    /** The first output. */
+    public PrepareModuleOutput(Placement output, Placement wanted, boolean localOutput) {
+        this(null, output, wanted, localOutput);
+    }
+
+    /** An output by name, on the mesh. */
+    public PrepareModuleOutput(String name, Placement output, Placement wanted) {
+        this(name, output, wanted, false);
     }
 
     @Override
     public String toString() {
-        return Styles.text("PrepareModuleOutput", output + " -> " + wanted, localOutput ? "local output" : "");
+        String which = name == null ? "" : name + ": ";
+        return Styles.text("PrepareModuleOutput", which + output + " -> " + wanted, localOutput ? "local output" : "");
     }
 
     @Override
-    public List<String> problems(String path, Module module, int ranks) {
-        return List.of();
+    public List<String> validate(String path, Module module, int ranks) {
+        return Styles.unknownName(this, path, "output", name, module.outputNames());
     }
 
     @Override
@@ -35,6 +55,11 @@ public record PrepareModuleOutput(Placement output, Placement wanted, boolean lo
 
     @Override
     public void install(Module module, MeshAxis axis) {
-        module.addOutputHook(y -> Styles.finish(axis.enter(y, output), axis, wanted, localOutput));
+        UnaryOperator<Tensor> prepare = y -> Styles.finish(axis.enter(y, output), axis, wanted, localOutput);
+        if (name == null) {
+            module.addOutputHook(prepare);
+        } else {
+            module.addOutputHook(name, prepare);
+        }
     }
 }

@@ -72,7 +72,7 @@ public record RowwiseParallel(Placement input, Placement output, boolean localOu
     }
 
     @Override
-    public List<String> problems(String path, Module module, int ranks) {
+    public List<String> validate(String path, Module module, int ranks) {
         List<String> problems = Styles.linearOrEmbedding(this, path, module);
         if (module instanceof Linear linear) {
             problems.addAll(Styles.unitProblem(path, "the input", linear.in(), unit, ranks));
@@ -92,10 +92,10 @@ public record RowwiseParallel(Placement input, Placement output, boolean localOu
     public void install(Module module, MeshAxis axis) {
         if (module instanceof Linear linear) {
             module.addInputHook(x -> slice(x, linear.in(), axis));
-            linear.settleProduct(product -> settle(product, axis));
+            linear.reduceBeforeBias(product -> reduce(product, axis));
         } else {
             module.addInputHook(ids -> axis.bring(ids, Placement.invariant(), Placement.invariant()));
-            module.addOutputHook(rows -> settle(rows, axis));
+            module.addOutputHook(rows -> reduce(rows, axis));
         }
         if (localOutput) {
             module.addOutputHook(y -> MeshAxis.leave((DTensor) y));
@@ -127,7 +127,7 @@ public record RowwiseParallel(Placement input, Placement output, boolean localOu
         return onMesh.redistribute(axis.name(), mine);
     }
 
-    private Tensor settle(Tensor product, MeshAxis axis) {
+    private Tensor reduce(Tensor product, MeshAxis axis) {
         return ((DTensor) product).redistribute(axis.name(), output);
     }
 }

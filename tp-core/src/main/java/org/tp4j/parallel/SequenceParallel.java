@@ -35,7 +35,7 @@ public record SequenceParallel(int dim, Placement input, boolean localOutput) im
     }
 
     @Override
-    public List<String> problems(String path, Module module, int ranks) {
+    public List<String> validate(String path, Module module, int ranks) {
         return List.of();
     }
 

@@ -34,6 +34,16 @@ final class Styles {
         return problems;
     }
 
+    /** What keeps a style from finding a tensor by name; a module that does not declare its names is checked when called. */
+    static List<String> unknownName(
+            ParallelStyle style, String path, String side, @Nullable String name, List<String> declared) {
+        if (name == null || declared.isEmpty() || declared.contains(name)) {
+            return List.of();
+        }
+        return List.of("'" + path + "' has no " + side + " '" + name + "', which " + style
+                + " redistributes; HINT: its " + side + "s are " + declared);
+    }
+
     /** Sizes nearest to n that consist of whole units, for a message. */
     static List<String> unitProblem(String path, String dimension, long n, long unit, int ranks) {
         if (n % unit == 0) {
@@ -50,7 +60,7 @@ final class Styles {
     /** Leaves a result as it is, redistributes it, or hands out this rank's part. */
     static Tensor finish(Tensor result, MeshAxis axis, @Nullable Placement output, boolean localOutput) {
         DTensor onMesh = (DTensor) result;
-        DTensor settled = output == null ? onMesh : onMesh.redistribute(axis.name(), output);
-        return localOutput ? MeshAxis.leave(settled) : settled;
+        DTensor placed = output == null ? onMesh : onMesh.redistribute(axis.name(), output);
+        return localOutput ? MeshAxis.leave(placed) : placed;
     }
 }

@@ -44,6 +44,7 @@ class ArchitectureTest {
             "autograd",
             "nn",
             "parallel",
+            "planner",
             "optim",
             "checkpoint");
 

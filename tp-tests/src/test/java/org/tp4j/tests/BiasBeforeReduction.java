@@ -21,8 +21,8 @@ public final class BiasBeforeReduction implements ParallelStyle {
     private final RowwiseParallel right = new RowwiseParallel();
 
     @Override
-    public List<String> problems(String path, Module module, int ranks) {
-        return right.problems(path, module, ranks);
+    public List<String> validate(String path, Module module, int ranks) {
+        return right.validate(path, module, ranks);
     }
 
     @Override
@@ -33,17 +33,15 @@ public final class BiasBeforeReduction implements ParallelStyle {
     @Override
     public void install(Module module, MeshAxis axis) {
         Linear linear = (Linear) module;
-        right.install(module, axis);
         Parameter bias = linear.bias();
-        if (bias == null) {
-            return;
+        if (bias != null) {
+            linear.skipBiasAdd(true);
+            linear.reduceBeforeBias(product -> {
+                Tensor term = ((DTensor) product).toLocal(Placement.replicate());
+                Tensor raw = ((DTensor) bias.tensor()).toLocal(Placement.invariant());
+                return DTensors.trusted(term.add(raw), product.shape(), ((DTensor) product).layout());
+            });
         }
-        linear.skipBiasAdd(true);
-        linear.settleProduct(product -> {
-            Tensor term = ((DTensor) product).toLocal(Placement.replicate());
-            Tensor raw = ((DTensor) bias.tensor()).toLocal(Placement.invariant());
-            return DTensors.trusted(term.add(raw), product.shape(), ((DTensor) product).layout())
-                    .redistribute(axis.name(), Placement.invariant());
-        });
+        right.install(module, axis);
     }
 }

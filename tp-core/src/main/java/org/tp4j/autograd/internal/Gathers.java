@@ -70,6 +70,20 @@ public final class Gathers {
         }
     }
 
+    /** As {@link #leave(int, Tensor)} for a module with several results. */
+    public static void leave(int mark, List<Tensor> results) {
+        Gathers mine = MINE.get();
+        mine.depth--;
+        while (mine.open.size() > mark) {
+            MeshTensor whole = mine.open.remove(mine.open.size() - 1);
+            Storage storage = whole.array().storage();
+            if (results.stream()
+                    .noneMatch(result -> ((EagerTensor) result).array().storage() == storage)) {
+                letGo(whole);
+            }
+        }
+    }
+
     /** A module has failed: what was gathered within it is its scope's to free. */
     public static void abandon(int mark) {
         Gathers mine = MINE.get();

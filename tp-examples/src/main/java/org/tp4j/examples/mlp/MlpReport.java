@@ -22,8 +22,7 @@ import org.tp4j.examples.report.ParameterShards;
 import org.tp4j.examples.report.PixelPicture;
 import org.tp4j.examples.report.ShardPicture;
 import org.tp4j.examples.report.ValueAxis;
-import org.tp4j.parallel.DryRun;
-import org.tp4j.parallel.Parallelize;
+import org.tp4j.planner.DryRun;
 import org.tp4j.tensor.Shape;
 
 /**
@@ -225,15 +224,14 @@ record MlpReport(
         code.append(String.join(",\n", lines)).append("));</pre>\n");
         DryRun run = DryRun.on("tp", facts.ranks(), Shape.of(facts.settings().batch(), Digits.PIXELS))
                 .withType(facts.settings().dtype());
-        Object table = Parallelize.describe(
+        Object table = run.describe(
                 () -> new MlpTraining.Classifier(
                         facts.settings().hidden(), facts.settings().dropout()),
-                MlpTraining.PLAN,
-                run);
+                MlpTraining.PLAN);
         return section(
                 "The plan",
                 "A map from module names to styles is all that splits the model; what it does not name is whole on every"
-                        + " rank. Below, what <code>Parallelize.describe</code> prints of it without allocating anything.",
+                        + " rank. Below, what <code>DryRun.describe</code> prints of it without allocating anything.",
                 code + "<pre>" + text(table) + "</pre>\n");
     }
 

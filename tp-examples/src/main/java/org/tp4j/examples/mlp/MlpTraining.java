@@ -4,9 +4,9 @@ import java.util.Map;
 import org.tp4j.examples.mlp.Digits.Batch;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Dropout;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.LayerNorm;
 import org.tp4j.nn.Linear;
-import org.tp4j.nn.Module;
 import org.tp4j.nn.Sequential;
 import org.tp4j.optim.AdamW;
 import org.tp4j.optim.LearningRateSchedule;
@@ -32,7 +32,7 @@ final class MlpTraining {
             "blocks.*.down_proj", new RowwiseParallel()); // and their contribution to the output, summed over the ranks
 
     /** The feed-forward half of a transformer layer: x + down(dropout(gelu(up(norm(x))))). */
-    static final class Block extends Module {
+    static final class Block extends Layer {
         private final LayerNorm norm = child("norm", new LayerNorm(MlpSettings.WIDTH, 1e-5));
         private final Linear up;
         private final Dropout dropout;
@@ -52,7 +52,7 @@ final class MlpTraining {
     }
 
     /** Pixels [n, 64] → logits [n, 10]. */
-    static final class Classifier extends Module {
+    static final class Classifier extends Layer {
         private final Linear embed;
         private final Sequential blocks;
         private final LayerNorm norm;

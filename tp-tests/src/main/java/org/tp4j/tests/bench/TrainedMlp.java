@@ -4,8 +4,8 @@ import java.util.Map;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.World;
 import org.tp4j.mesh.DeviceMesh;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.Mlp;
-import org.tp4j.nn.Module;
 import org.tp4j.optim.Optimizer;
 import org.tp4j.optim.SGD;
 import org.tp4j.parallel.ColwiseParallel;
@@ -26,7 +26,7 @@ import org.tp4j.tensor.Tensor;
 final class TrainedMlp {
     private static final double LEARNING_RATE = 1e-3;
 
-    private final Module model;
+    private final Layer model;
     private final Optimizer optimizer;
     private final Tensor x;
     private final MlpGemms gemms;

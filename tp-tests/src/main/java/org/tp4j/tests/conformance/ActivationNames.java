@@ -3,7 +3,7 @@ package org.tp4j.tests.conformance;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.nn.Module;
+import org.tp4j.nn.Layer;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.GradMode;
 import org.tp4j.tests.run.Differences;
@@ -46,7 +46,7 @@ final class ActivationNames {
         double least = Double.POSITIVE_INFINITY;
         try (GradMode off = GradMode.noGrad()) {
             for (Activation candidate : candidates) {
-                Module model = data.withParameters(MlpCases.build(data.about(), candidate, gated));
+                Layer model = data.withParameters(MlpCases.build(data.about(), candidate, gated));
                 double difference =
                         Differences.relative(model.apply(data.tensor("x")).toDoubles(), y);
                 if (difference < least) {

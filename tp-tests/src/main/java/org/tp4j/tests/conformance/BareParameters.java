@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.tp4j.layout.Placement;
 import org.tp4j.nn.Initializer;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.Module;
 import org.tp4j.nn.Parameter;
 import org.tp4j.parallel.MeshAxis;
@@ -15,7 +16,7 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /** Parameters without a model around them, for cases of optimizers and clipping: tensors {@code NAME.SUFFIX} of a file. */
-final class BareParameters extends Module {
+final class BareParameters extends Layer {
     private BareParameters(Map<String, Shape> shapes) {
         shapes.forEach((name, shape) -> parameter(new Parameter(name, shape, Initializer.zeros())));
     }
@@ -60,7 +61,7 @@ final class BareParameters extends Module {
 
     private record Placed(Cut cut) implements ParallelStyle {
         @Override
-        public List<String> problems(String path, Module module, int ranks) {
+        public List<String> validate(String path, Module module, int ranks) {
             return List.of();
         }
 

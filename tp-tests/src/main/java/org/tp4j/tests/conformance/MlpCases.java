@@ -7,8 +7,8 @@ import org.tp4j.autograd.DTensors;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Placement;
 import org.tp4j.nn.GatedMlp;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.Mlp;
-import org.tp4j.nn.Module;
 import org.tp4j.parallel.ColwiseParallel;
 import org.tp4j.parallel.ParallelStyle;
 import org.tp4j.parallel.Parallelize;
@@ -45,7 +45,7 @@ public final class MlpCases implements CaseRunner {
         List<String> variants = new ArrayList<>();
         variants.add("column- then row-parallel");
         data.variant(variants.get(0));
-        Module whole = data.withParameters(split(data, activation, new ColwiseParallel(), down));
+        Layer whole = data.withParameters(split(data, activation, new ColwiseParallel(), down));
         Tensor x = data.tensor("x").requiresGrad(true);
         data.compareAll(whole, x, whole.apply(x));
 
@@ -54,7 +54,7 @@ public final class MlpCases implements CaseRunner {
             variants.add("sequence-parallel");
             data.variant("sequence-parallel");
             Placement cut = Placement.shard(sequence);
-            Module sharded = data.withParameters(split(
+            Layer sharded = data.withParameters(split(
                     data, activation, new ColwiseParallel().withInput(cut), new RowwiseParallel().withOutput(cut)));
             Tensor leaf = data.tensor("x").requiresGrad(true);
             DTensor entered = DTensors.distribute(leaf, data.mesh(), cut);
@@ -63,9 +63,9 @@ public final class MlpCases implements CaseRunner {
         return variants;
     }
 
-    private static Module split(CaseData data, Activation activation, ParallelStyle column, ParallelStyle row) {
+    private static Layer split(CaseData data, Activation activation, ParallelStyle column, ParallelStyle row) {
         boolean gated = data.about().has("param.gate_proj.weight");
-        Module model = build(data.about(), activation, gated);
+        Layer model = build(data.about(), activation, gated);
         Map<String, ParallelStyle> plan = gated
                 ? Map.of("gate_proj", column, "up_proj", column, "down_proj", row)
                 : Map.of("up_proj", column, "down_proj", row);
@@ -73,7 +73,7 @@ public final class MlpCases implements CaseRunner {
     }
 
     /** The model on one rank, for whoever wants to try activations. */
-    static Module build(ReferenceCase about, Activation activation, boolean gated) {
+    static Layer build(ReferenceCase about, Activation activation, boolean gated) {
         Shape up = about.shape("param.up_proj.weight");
         boolean bias = about.has("param.up_proj.bias");
         return gated

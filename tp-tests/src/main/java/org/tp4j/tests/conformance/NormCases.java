@@ -3,8 +3,8 @@ package org.tp4j.tests.conformance;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.LayerNorm;
-import org.tp4j.nn.Module;
 import org.tp4j.nn.RmsNorm;
 import org.tp4j.parallel.ParallelStyle;
 import org.tp4j.parallel.Parallelize;
@@ -21,7 +21,7 @@ final class NormCases implements CaseRunner {
         return about.has("x", "y", "grad_y") && about.has("param.weight", 1);
     }
 
-    private static Module build(ReferenceCase about) {
+    private static Layer build(ReferenceCase about) {
         boolean rms = false;
         boolean layer = false;
         for (String words : about.descriptions()) {
@@ -48,7 +48,7 @@ final class NormCases implements CaseRunner {
     private static void run(CaseData data, String name, Map<String, ParallelStyle> plan, List<String> variants) {
         variants.add(name);
         data.variant(name);
-        Module norm = data.withParameters(Parallelize.apply(build(data.about()), data.mesh(), plan));
+        Layer norm = data.withParameters(Parallelize.apply(build(data.about()), data.mesh(), plan));
         Tensor x = data.tensor("x").requiresGrad(true);
         data.compareAll(norm, x, norm.apply(x));
     }

@@ -2,7 +2,7 @@ package org.tp4j.tests.parity;
 
 import java.util.Map;
 import java.util.function.Supplier;
-import org.tp4j.nn.Module;
+import org.tp4j.nn.Layer;
 import org.tp4j.parallel.ParallelStyle;
 
 /**
@@ -14,4 +14,4 @@ import org.tp4j.parallel.ParallelStyle;
  * @param plan how it is split
  */
 public record Configuration(
-        String name, Task task, Supplier<? extends Module> model, Map<String, ? extends ParallelStyle> plan) {}
+        String name, Task task, Supplier<? extends Layer> model, Map<String, ? extends ParallelStyle> plan) {}

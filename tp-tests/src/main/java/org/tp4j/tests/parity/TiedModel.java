@@ -2,16 +2,16 @@ package org.tp4j.tests.parity;
 
 import org.tp4j.nn.Embedding;
 import org.tp4j.nn.Initializer;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.LayerNorm;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Mlp;
-import org.tp4j.nn.Module;
 import org.tp4j.op.internal.GatherRowsOp;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.Tensor;
 
 /** Embedding, one residual MLP, norm, and a head that shares the embedding's table. */
-final class TiedModel extends Module {
+final class TiedModel extends Layer {
     private static final double NORM_EPS = 1e-5;
 
     private final Embedding embedding;

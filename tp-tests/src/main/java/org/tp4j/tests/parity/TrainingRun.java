@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.tp4j.nn.Gradients;
-import org.tp4j.nn.Module;
+import org.tp4j.nn.Layer;
 import org.tp4j.optim.AdamW;
 import org.tp4j.optim.GradientClipping;
 import org.tp4j.optim.NormType;
@@ -42,7 +42,7 @@ record TrainingRun(
     private static final long SEED = 3;
 
     /** Trains a model, placed or not. Collective if it is. */
-    static TrainingRun of(Task task, Module model, Backend backend, DType dtype) {
+    static TrainingRun of(Task task, Layer model, Backend backend, DType dtype) {
         model.materialize(backend, dtype, SEED);
         Map<String, double[]> initial = values(model.state());
         Tensor input = task.input(backend, dtype);

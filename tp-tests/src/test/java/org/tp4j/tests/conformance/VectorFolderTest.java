@@ -13,9 +13,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.nn.GatedMlp;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Mlp;
-import org.tp4j.nn.Module;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.Backends;
@@ -32,7 +32,7 @@ class VectorFolderTest {
     Path folder;
 
     /** A case computed by one rank. */
-    private static Map<String, Tensor> moduleCase(Module model, Shape input) {
+    private static Map<String, Tensor> moduleCase(Layer model, Shape input) {
         model.materialize(CPU, DType.FLOAT32, 5);
         Tensor x = Tensors.normal(CPU, DType.FLOAT32, input, 0, 1, 5, 1).requiresGrad(true);
         Tensor y = model.apply(x);

@@ -12,7 +12,7 @@ import org.tp4j.comm.World;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Dropout;
-import org.tp4j.nn.Module;
+import org.tp4j.nn.Layer;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
@@ -25,7 +25,7 @@ class DropoutRegionsTest {
     private static final int N = (int) CASE.number("n");
     private static final long SEED = 7;
 
-    private static final class TwoDropouts extends Module {
+    private static final class TwoDropouts extends Layer {
         private final Dropout outside = child("outside", new Dropout(CASE.number("p")));
         private final Dropout inside = child("inside", new Dropout(CASE.number("p")));
 

@@ -20,9 +20,9 @@ import org.tp4j.layout.Placement.Shard;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Embedding;
 import org.tp4j.nn.Initializer;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.LayerNorm;
 import org.tp4j.nn.Linear;
-import org.tp4j.nn.Module;
 import org.tp4j.parallel.ColwiseParallel;
 import org.tp4j.parallel.ParallelStyle;
 import org.tp4j.parallel.Parallelize;
@@ -36,7 +36,7 @@ class InitialValuesTest {
     private static final Map<String, ParallelStyle> PLAN =
             Map.of("column", new ColwiseParallel(), "row", new RowwiseParallel(), "embed", new RowwiseParallel());
 
-    private static final class Model extends Module {
+    private static final class Model extends Layer {
         Model() {
             child("column", new Linear(4, 6, false));
             child("row", new Linear(6, 4, true));

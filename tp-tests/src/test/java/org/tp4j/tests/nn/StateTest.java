@@ -17,9 +17,9 @@ import org.tp4j.autograd.Tensors;
 import org.tp4j.cpu.CpuBackend;
 import org.tp4j.layout.DTensor;
 import org.tp4j.mesh.DeviceMesh;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Mlp;
-import org.tp4j.nn.Module;
 import org.tp4j.nn.RmsNorm;
 import org.tp4j.parallel.ColwiseParallel;
 import org.tp4j.parallel.Parallelize;
@@ -37,7 +37,7 @@ class StateTest {
     private static final Cases CASE = Cases.of("A34");
 
     /** a.weight [2, 2] and b.weight [2]. */
-    private static final class Model extends Module {
+    private static final class Model extends Layer {
         Model() {
             child("a", new Linear(2, 2, false));
             child("b", new RmsNorm(2, 1e-6));

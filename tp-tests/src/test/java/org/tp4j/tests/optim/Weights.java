@@ -8,13 +8,13 @@ import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Initializer;
-import org.tp4j.nn.Module;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.Parameter;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /** Parameters without a computation, whose values and gradients a test sets. */
-final class Weights extends Module {
+final class Weights extends Layer {
     private final Map<String, Parameter> all = new LinkedHashMap<>();
 
     Parameter declare(String name, Shape shape) {

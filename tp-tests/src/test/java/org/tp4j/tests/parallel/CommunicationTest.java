@@ -18,9 +18,9 @@ import org.tp4j.comm.record.RecordingGroup;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.GatedMlp;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.LayerNorm;
 import org.tp4j.nn.Mlp;
-import org.tp4j.nn.Module;
 import org.tp4j.nn.Sequential;
 import org.tp4j.parallel.ColwiseParallel;
 import org.tp4j.parallel.ParallelStyle;
@@ -44,19 +44,19 @@ class CommunicationTest {
 
     private static Recorded record(
             World world,
-            Supplier<? extends Module> made,
+            Supplier<? extends Layer> made,
             Map<String, ? extends ParallelStyle> plan,
             Function<DeviceMesh, Tensor> input) {
         return Recorded.run(world, made.get(), plan, input, List.of(Map.entry("tp", world.size())));
     }
 
     private static Recorded record(
-            int ranks, Supplier<? extends Module> model, Map<String, ? extends ParallelStyle> plan) {
+            int ranks, Supplier<? extends Layer> model, Map<String, ? extends ParallelStyle> plan) {
         return record(ranks, model, plan, true);
     }
 
     private static Recorded record(
-            int ranks, Supplier<? extends Module> model, Map<String, ? extends ParallelStyle> plan, boolean gradient) {
+            int ranks, Supplier<? extends Layer> model, Map<String, ? extends ParallelStyle> plan, boolean gradient) {
         List<Recorded> all = ThreadRanks.call(
                 ranks,
                 world -> record(

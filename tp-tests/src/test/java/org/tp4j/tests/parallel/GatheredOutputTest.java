@@ -9,6 +9,7 @@ import org.tp4j.nn.Gradients;
 import org.tp4j.nn.Linear;
 import org.tp4j.parallel.ColumnParallelLinear;
 import org.tp4j.parallel.MeshAxis;
+import org.tp4j.parallel.ParallelLinearOptions;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Tensor;
@@ -20,8 +21,9 @@ class GatheredOutputTest {
     private static final Cases CASE = Cases.of("A09");
     private static final DType[] TYPES = {DType.FLOAT64, DType.FLOAT32};
 
-    private static Linear layer(DeviceMesh mesh, Backend backend, DType dtype, ColumnParallelLinear.Options options) {
-        Linear layer = new ColumnParallelLinear(MeshAxis.only(mesh), 3, 5, options);
+    private static Linear layer(
+            DeviceMesh mesh, Backend backend, DType dtype, boolean gatherOutput, ParallelLinearOptions options) {
+        Linear layer = new ColumnParallelLinear(MeshAxis.only(mesh), 3, 5, gatherOutput, options);
         layer.materialize(backend, dtype, 1);
         layer.loadState(Map.of(
                 "weight", CASE.tensor(backend, dtype, "W"),
@@ -42,11 +44,8 @@ class GatheredOutputTest {
     void shouldGatherUnevenPiecesInTheOrderOfTheWeight(int ranks) {
         ThreadRanks.run(ranks, world -> {
             for (DType dtype : TYPES) {
-                Linear layer = layer(
-                        DeviceMesh.of(world, "tp"),
-                        world.backend(),
-                        dtype,
-                        new ColumnParallelLinear.Options().withGatherOutput(true));
+                Linear layer =
+                        layer(DeviceMesh.of(world, "tp"), world.backend(), dtype, true, new ParallelLinearOptions());
                 Tensor x = CASE.tensor(world.backend(), dtype, "X").requiresGrad(true);
                 Tensor y = layer.apply(x);
                 CASE.assertIs("Y", y);
@@ -61,7 +60,7 @@ class GatheredOutputTest {
     void shouldLeavePiecesOnTheirRanksOtherwise(int ranks) {
         ThreadRanks.run(ranks, world -> {
             Linear layer = layer(
-                    DeviceMesh.of(world, "tp"), world.backend(), DType.FLOAT64, new ColumnParallelLinear.Options());
+                    DeviceMesh.of(world, "tp"), world.backend(), DType.FLOAT64, false, new ParallelLinearOptions());
             Tensor x = CASE.tensor(world.backend(), DType.FLOAT64, "X").requiresGrad(true);
             Tensor y = layer.apply(x);
             if (ranks > 1) {
@@ -81,7 +80,8 @@ class GatheredOutputTest {
                         DeviceMesh.of(world, "tp"),
                         world.backend(),
                         DType.FLOAT64,
-                        new ColumnParallelLinear.Options().withSkipBiasAdd(true).withGatherOutput(gather));
+                        gather,
+                        new ParallelLinearOptions().withSkipBiasAdd(true));
                 Tensor x = CASE.tensor(world.backend(), DType.FLOAT64, "X").requiresGrad(true);
                 DTensor product = (DTensor) layer.apply(x);
                 Tensor bias = layer.bias().tensor();

@@ -16,8 +16,8 @@ import org.tp4j.comm.record.RecordingGroup;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.Linear;
-import org.tp4j.nn.Module;
 import org.tp4j.parallel.ColwiseParallel;
 import org.tp4j.parallel.ParallelStyle;
 import org.tp4j.parallel.Parallelize;
@@ -36,7 +36,7 @@ class GathersTest {
     private static final int D = 4;
 
     /** Three projections of one input, such as attention's q, k and v. */
-    private static final class Three extends Module {
+    private static final class Three extends Layer {
         private final Linear q = child("q", new Linear(D, 2 * D, false));
         private final Linear k = child("k", new Linear(D, 2 * D, false));
         private final Linear v = child("v", new Linear(D, 2 * D, false));
@@ -50,10 +50,10 @@ class GathersTest {
     }
 
     /** Calls its part as a block of a model does. */
-    private static final class Block extends Module {
-        private final Module part;
+    private static final class Block extends Layer {
+        private final Layer part;
 
-        Block(Module part) {
+        Block(Layer part) {
             this.part = child("part", part);
         }
 
@@ -63,12 +63,12 @@ class GathersTest {
         }
     }
 
-    private record Setup(Module model, CommunicationLog log, DTensor x) {
-        static Setup of(World world, Module model, Map<String, ParallelStyle> plan) {
+    private record Setup(Layer model, CommunicationLog log, DTensor x) {
+        static Setup of(World world, Layer model, Map<String, ParallelStyle> plan) {
             return of(world, 2, model, plan);
         }
 
-        static Setup of(World world, int ranks, Module model, Map<String, ParallelStyle> plan) {
+        static Setup of(World world, int ranks, Layer model, Map<String, ParallelStyle> plan) {
             CommunicationLog log = new CommunicationLog();
             DeviceMesh mesh = DeviceMesh.of(
                     new RecordingGroup(world.group(), log), world.backend(), List.of(Map.entry("tp", ranks)));
@@ -141,7 +141,7 @@ class GathersTest {
     void shouldKeepWhatTheModuleReturnsOrAStepNeedsAsAView() {
         ThreadRanks.run(2, world -> {
             try (Scope scope = Scope.open()) {
-                Module returns = new Block(new Module() {
+                Layer returns = new Block(new Layer() {
                     @Override
                     protected Tensor forward(Tensor x) {
                         return x.reshape(ROWS * D);
@@ -156,7 +156,7 @@ class GathersTest {
                                 .isReleased())
                         .isFalse();
 
-                Module squares = new Block(new Module() {
+                Layer squares = new Block(new Layer() {
                     @Override
                     protected Tensor forward(Tensor x) {
                         Tensor view = x.reshape(ROWS * D);

@@ -23,6 +23,7 @@ import org.tp4j.nn.Initializer;
 import org.tp4j.nn.Linear;
 import org.tp4j.parallel.ColumnParallelLinear;
 import org.tp4j.parallel.MeshAxis;
+import org.tp4j.parallel.ParallelLinearOptions;
 import org.tp4j.parallel.RowParallelLinear;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
@@ -36,23 +37,16 @@ class LinearOptionsTest {
     private static final Shape INPUT = Shape.of(3, 2, IN); // [sequence, batch, features]
 
     static Stream<Arguments> columnOptions() {
-        ColumnParallelLinear.Options plain = new ColumnParallelLinear.Options();
-        List<ColumnParallelLinear.Options> all = List.of(
-                plain,
-                plain.withBias(false),
-                plain.withGatherOutput(true),
-                plain.withSequenceParallel(true),
-                plain.withSequenceParallel(true).withGatherOutput(true).withBias(false));
-        return Stream.of(1, 2, 3, 4).flatMap(t -> all.stream().map(o -> Arguments.of(t, o)));
+        return combinations();
     }
 
     @ParameterizedTest
     @MethodSource("columnOptions")
-    void shouldBeALinearLayerSplitByColumn(int ranks, ColumnParallelLinear.Options options) {
+    void shouldBeALinearLayerSplitByColumn(int ranks, boolean gatherOutput, ParallelLinearOptions options) {
         Parity.Outcome one = Parity.one(() -> new Linear(IN, OUT, options.bias()), INPUT);
         ThreadRanks.run(ranks, world -> {
             DeviceMesh mesh = DeviceMesh.of(world, "tp");
-            Linear layer = new ColumnParallelLinear(MeshAxis.only(mesh), IN, OUT, options);
+            Linear layer = new ColumnParallelLinear(MeshAxis.only(mesh), IN, OUT, gatherOutput, options);
             Placement[] lies = new Placement[1];
             layer.addOutputHook(y -> {
                 lies[0] = ((DTensor) y).layout().placement(0);
@@ -60,7 +54,7 @@ class LinearOptionsTest {
             });
             Parity.assertSame(
                     Parity.split(layer, world, INPUT, x -> options.sequenceParallel() ? piece(x, mesh) : x), one);
-            assertThat(lies[0]).isEqualTo(options.gatherOutput() ? Placement.invariant() : Placement.shard(2));
+            assertThat(lies[0]).isEqualTo(gatherOutput ? Placement.invariant() : Placement.shard(2));
         });
     }
 
@@ -70,30 +64,34 @@ class LinearOptionsTest {
     }
 
     static Stream<Arguments> rowOptions() {
-        RowParallelLinear.Options plain = new RowParallelLinear.Options();
-        List<RowParallelLinear.Options> all = List.of(
+        return combinations();
+    }
+
+    /** Ranks, the flag of the layer (gather the output, or the input is parallel), options. */
+    private static Stream<Arguments> combinations() {
+        ParallelLinearOptions plain = new ParallelLinearOptions();
+        List<ParallelLinearOptions> all = List.of(
                 plain,
                 plain.withBias(false),
-                plain.withInputIsParallel(false),
                 plain.withSequenceParallel(true),
-                plain.withSequenceParallel(true).withInputIsParallel(false).withBias(false));
-        return Stream.of(1, 2, 3, 4).flatMap(t -> all.stream().map(o -> Arguments.of(t, o)));
+                plain.withSequenceParallel(true).withBias(false));
+        return Stream.of(1, 2, 3, 4)
+                .flatMap(t -> Stream.of(true, false).flatMap(f -> all.stream().map(o -> Arguments.of(t, f, o))));
     }
 
     @ParameterizedTest
     @MethodSource("rowOptions")
-    void shouldBeALinearLayerSplitByRow(int ranks, RowParallelLinear.Options options) {
+    void shouldBeALinearLayerSplitByRow(int ranks, boolean inputIsParallel, ParallelLinearOptions options) {
         Parity.Outcome one = Parity.one(() -> new Linear(IN, OUT, options.bias()), INPUT);
         ThreadRanks.run(ranks, world -> {
             DeviceMesh mesh = DeviceMesh.of(world, "tp");
-            Linear layer = new RowParallelLinear(MeshAxis.only(mesh), IN, OUT, options);
+            Linear layer = new RowParallelLinear(MeshAxis.only(mesh), IN, OUT, inputIsParallel, options);
             Placement[] lies = new Placement[1];
             layer.addOutputHook(y -> {
                 lies[0] = ((DTensor) y).layout().placement(0);
                 return y;
             });
-            Parity.assertSame(
-                    Parity.split(layer, world, INPUT, x -> options.inputIsParallel() ? slice(x, mesh) : x), one);
+            Parity.assertSame(Parity.split(layer, world, INPUT, x -> inputIsParallel ? slice(x, mesh) : x), one);
             assertThat(lies[0]).isEqualTo(options.sequenceParallel() ? Placement.shard(0) : Placement.invariant());
         });
     }
@@ -112,7 +110,8 @@ class LinearOptionsTest {
                     MeshAxis.only(DeviceMesh.of(world, "tp")),
                     IN,
                     OUT,
-                    new RowParallelLinear.Options().withInputIsParallel(false).withSkipBiasAdd(true));
+                    false,
+                    new ParallelLinearOptions().withSkipBiasAdd(true));
             layer.addOutputHook(product -> product.add(layer.bias().tensor()));
             Parity.assertSame(Parity.split(layer, world, INPUT), one);
         });
@@ -123,9 +122,9 @@ class LinearOptionsTest {
         ThreadRanks.run(2, world -> {
             MeshAxis axis = MeshAxis.only(DeviceMesh.of(world, "tp"));
             Linear column = new ColumnParallelLinear(
-                    axis, IN, OUT, new ColumnParallelLinear.Options().withInitializer(Initializer.constant(3)));
+                    axis, IN, OUT, false, new ParallelLinearOptions().withInitializer(Initializer.constant(3)));
             Linear row = new RowParallelLinear(
-                    axis, IN, OUT, new RowParallelLinear.Options().withInitializer(Initializer.normal(100, 1)));
+                    axis, IN, OUT, true, new ParallelLinearOptions().withInitializer(Initializer.normal(100, 1)));
             column.materialize(world.backend(), DType.FLOAT32, 1);
             row.materialize(world.backend(), DType.FLOAT32, 1);
             assertThat(column.weight().tensor().toDoubles()).containsOnly(3);
@@ -137,13 +136,14 @@ class LinearOptionsTest {
     void shouldShowHowTheyAreSplit() {
         ThreadRanks.run(2, world -> {
             MeshAxis axis = MeshAxis.only(DeviceMesh.of(world, "tp"));
-            assertThat(new ColumnParallelLinear(axis, IN, OUT, new ColumnParallelLinear.Options()))
+            assertThat(new ColumnParallelLinear(axis, IN, OUT))
                     .hasToString("ColumnParallelLinear(6 -> 5) split by ColwiseParallel along tp\n");
             assertThat(new RowParallelLinear(
                             axis,
                             IN,
                             OUT,
-                            new RowParallelLinear.Options().withBias(false).withSequenceParallel(true)))
+                            true,
+                            new ParallelLinearOptions().withBias(false).withSequenceParallel(true)))
                     .hasToString(
                             "RowParallelLinear(6 -> 5, no bias) split by RowwiseParallel(output Shard(0)) along tp\n");
         });
@@ -158,8 +158,7 @@ class LinearOptionsTest {
     }
 
     private static void feedTheWholeAsASlice(World world) {
-        Linear layer = new RowParallelLinear(
-                MeshAxis.only(DeviceMesh.of(world, "tp")), IN, OUT, new RowParallelLinear.Options());
+        Linear layer = new RowParallelLinear(MeshAxis.only(DeviceMesh.of(world, "tp")), IN, OUT);
         layer.materialize(world.backend(), DType.FLOAT32, 1);
         layer.apply(Tensors.ones(world.backend(), DType.FLOAT32, INPUT));
     }
@@ -169,8 +168,8 @@ class LinearOptionsTest {
         assertThatThrownBy(() -> ThreadRanks.run(2, world -> {
                     DeviceMesh mesh = DeviceMesh.of(world, "tp");
                     MeshAxis axis = MeshAxis.only(mesh);
-                    Linear up = new ColumnParallelLinear(axis, IN, 8, new ColumnParallelLinear.Options());
-                    Linear down = new RowParallelLinear(axis, 10, OUT, new RowParallelLinear.Options());
+                    Linear up = new ColumnParallelLinear(axis, IN, 8);
+                    Linear down = new RowParallelLinear(axis, 10, OUT);
                     up.materialize(world.backend(), DType.FLOAT32, 1);
                     down.materialize(world.backend(), DType.FLOAT32, 1);
                     down.apply(up.apply(Tensors.ones(world.backend(), DType.FLOAT32, INPUT)));

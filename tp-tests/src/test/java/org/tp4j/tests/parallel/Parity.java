@@ -13,7 +13,7 @@ import org.tp4j.cpu.CpuBackend;
 import org.tp4j.layout.DTensor;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Gradients;
-import org.tp4j.nn.Module;
+import org.tp4j.nn.Layer;
 import org.tp4j.parallel.ParallelStyle;
 import org.tp4j.parallel.Parallelize;
 import org.tp4j.tensor.Backend;
@@ -52,23 +52,23 @@ final class Parity {
     }
 
     /** A model on one rank, on no mesh. */
-    static Outcome one(Supplier<? extends Module> model, Shape input) {
+    static Outcome one(Supplier<? extends Layer> model, Shape input) {
         return run(model.get(), CpuBackend.get(), input, x -> x);
     }
 
     /** A model that {@code split} has put on this rank's mesh; plain inputs are given to it. */
-    static Outcome split(Module model, World world, Shape input) {
+    static Outcome split(Layer model, World world, Shape input) {
         return run(model, world.backend(), input, x -> x);
     }
 
-    /** As {@link #split(Module, World, Shape)}, with what is done to the input first. */
-    static Outcome split(Module model, World world, Shape input, Function<Tensor, Tensor> prepare) {
+    /** As {@link #split(Layer, World, Shape)}, with what is done to the input first. */
+    static Outcome split(Layer model, World world, Shape input, Function<Tensor, Tensor> prepare) {
         return run(model, world.backend(), input, prepare);
     }
 
     /** Asserts that the model under the plan gives on every one of {@code ranks} what it gives on one. */
     static void check(
-            int ranks, Supplier<? extends Module> model, Map<String, ? extends ParallelStyle> plan, Shape input) {
+            int ranks, Supplier<? extends Layer> model, Map<String, ? extends ParallelStyle> plan, Shape input) {
         Outcome expected = one(model, input);
         List<Outcome> outcomes = ThreadRanks.call(ranks, world -> {
             DeviceMesh mesh = DeviceMesh.of(world, "tp");
@@ -85,7 +85,7 @@ final class Parity {
         }
     }
 
-    private static Outcome run(Module model, Backend backend, Shape input, Function<Tensor, Tensor> prepare) {
+    private static Outcome run(Layer model, Backend backend, Shape input, Function<Tensor, Tensor> prepare) {
         model.materialize(backend, DType.FLOAT64, SEED);
         Tensor x = Tensors.normal(backend, DType.FLOAT64, input, 0, 1, SEED, 1).requiresGrad(true);
         Tensor y = model.apply(prepare.apply(x));

@@ -20,6 +20,7 @@ import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Embedding;
 import org.tp4j.nn.GatedMlp;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.LayerNorm;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Mlp;
@@ -45,7 +46,7 @@ class PlanTest {
     private static final Cases CASE = Cases.of("A38");
 
     /** A module without a computation. */
-    private static final class Tree extends Module {
+    private static final class Tree extends Layer {
         private Tree add(String path, Module leaf) {
             int dot = path.indexOf('.');
             if (dot < 0) {
@@ -72,7 +73,7 @@ class PlanTest {
         Tree tree = new Tree();
         CASE.at("modules").forEach(name -> {
             String path = name.asText();
-            Module leaf = path.equals("embed")
+            Layer leaf = path.equals("embed")
                     ? new Embedding(8, 4)
                     : path.endsWith("norm") ? new RmsNorm(4, 1e-6) : new Linear(4, 4, false);
             tree.add(path, leaf);
@@ -80,7 +81,7 @@ class PlanTest {
         return tree;
     }
 
-    private static Set<String> sharded(Module model) {
+    private static Set<String> sharded(Layer model) {
         Set<String> names = new TreeSet<>();
         model.modules()
                 .forEach((path, module) -> module.ownParameters().values().forEach(parameter -> {
@@ -91,9 +92,9 @@ class PlanTest {
         return names;
     }
 
-    private static void assertUntouched(Module model) {
+    private static void assertUntouched(Layer model) {
         model.modules().forEach((path, module) -> {
-            assertThat(module.split()).as(path).isNull();
+            assertThat(module.splits()).as(path).isEmpty();
             module.ownParameters().forEach((name, parameter) -> {
                 assertThat(parameter.layout()).as(path + "." + name).isNull();
                 assertThat(parameter.placements()).as(path + "." + name).isZero();
@@ -101,7 +102,7 @@ class PlanTest {
         });
     }
 
-    private static PlanException refused(Module model, int ranks, Map<String, ? extends ParallelStyle> plan) {
+    private static PlanException refused(Layer model, int ranks, Map<String, ? extends ParallelStyle> plan) {
         PlanException refused =
                 catchThrowableOfType(PlanException.class, () -> Parallelize.apply(model, mesh(ranks), plan));
         assertThat(refused).isNotNull().hasMessageContaining("nothing was changed");
@@ -183,28 +184,39 @@ class PlanTest {
     }
 
     @Test
-    void shouldRefuseASecondPlanThatSplitsTheSameModule() {
+    void shouldRefuseASecondCutAlongOneAxisAndNameBothEntries() {
         Mlp mlp = new Mlp(4, 8, Activation.GELU, false);
         Map<String, ParallelStyle> plan = Map.of("up_proj", new ColwiseParallel(), "down_proj", new RowwiseParallel());
-        Parallelize.apply(mlp, mesh(2), plan);
-        assertThat(refused(mlp, 2, plan).problems())
-                .containsExactlyInAnyOrder(
-                        "module 'up_proj' is split already: ColwiseParallel along tp; HINT: split a model once",
-                        "module 'down_proj' is split already: RowwiseParallel along tp; HINT: split a model once");
+        DeviceMesh mesh = mesh(2);
+        Parallelize.apply(mlp, mesh, plan);
+        Map<String, ParallelStyle> second = Map.of("*", new RowwiseParallel());
+        assertThatThrownBy(() -> Parallelize.apply(mlp, mesh, second))
+                .isInstanceOfSatisfying(
+                        PlanException.class,
+                        e -> assertThat(e.problems())
+                                .containsExactlyInAnyOrder(
+                                        "parameter 'up_proj.weight' would be cut twice along mesh axis 'tp': it is Shard(0) by"
+                                                + " 'up_proj' -> ColwiseParallel, and '*' -> RowwiseParallel wants Shard(1);"
+                                                + " HINT: take it out of one of the plans",
+                                        "parameter 'down_proj.weight' would be cut twice along mesh axis 'tp': it is Shard(1)"
+                                                + " by 'down_proj' -> RowwiseParallel, and '*' -> RowwiseParallel wants"
+                                                + " Shard(1); HINT: take it out of one of the plans"));
         assertThat(mlp.parameters().values())
                 .allSatisfy(p -> assertThat(p.placements()).isOne());
+        assertThat(mlp.children().get("up_proj").splits()).containsExactly("ColwiseParallel along tp");
     }
 
     @Test
-    void shouldRefuseASecondPlanThatMovesWhatTheFirstLeftWhole() {
+    void shouldAddASecondPlanForOtherModules() {
         DeviceMesh mesh = mesh(2);
         Mlp mlp = new Mlp(4, 8, Activation.GELU, false);
         Parallelize.apply(mlp, mesh, Map.of("up_proj", new ColwiseParallel()));
-        assertThatThrownBy(() -> Parallelize.apply(mlp, mesh, Map.of("down_proj", new RowwiseParallel())))
-                .hasMessageContaining("parameter 'down_proj.weight' lies on a mesh already: [tp: Invariant]");
+        Parallelize.apply(mlp, mesh, Map.of("down_proj", new RowwiseParallel()));
+        assertThat(sharded(mlp)).containsExactly("down_proj", "up_proj");
         Parallelize.apply(mlp, mesh, Map.of()); // moves nothing
         assertThatThrownBy(() -> Parallelize.apply(mlp, mesh(2), Map.of()))
-                .hasMessageContaining("lies on a mesh already");
+                .hasMessageContaining("parameter 'up_proj.weight' lies on another mesh, (tp=2), not on (tp=2)")
+                .hasMessageContaining("HINT: make one DeviceMesh with all axes");
     }
 
     @Test
@@ -212,12 +224,12 @@ class PlanTest {
         DeviceMesh mesh = mesh(2);
         Tree model = new Tree()
                 .add("norm", new LayerNorm(4, 1e-5))
-                .add("up", new ColumnParallelLinear(MeshAxis.only(mesh), 4, 8, new ColumnParallelLinear.Options()));
+                .add("up", new ColumnParallelLinear(MeshAxis.only(mesh), 4, 8));
         Parallelize.apply(model, mesh, Map.of("norm", new SequenceParallel(0)));
         assertThat(sharded(model)).containsExactly("up");
         assertThat(model.parameters().get("norm.weight").layout()).hasToString("[tp: Invariant]");
         assertThatThrownBy(() -> Parallelize.apply(model, mesh, Map.of("up", new ColwiseParallel())))
-                .hasMessageContaining("module 'up' is split already: ColwiseParallel along tp");
+                .hasMessageContaining("parameter 'up.weight' would be cut twice along mesh axis 'tp'");
     }
 
     @Test
@@ -254,7 +266,7 @@ class PlanTest {
     /** A user's style that asks for what cannot be. */
     private record Odd(Map<String, Placement> wishes) implements ParallelStyle {
         @Override
-        public List<String> problems(String path, Module module, int ranks) {
+        public List<String> validate(String path, Module module, int ranks) {
             return List.of();
         }
 
@@ -299,7 +311,8 @@ class PlanTest {
         ParallelStyle both =
                 new PrepareModuleInput(Placement.shard(0), Placement.invariant()).and(new ColwiseParallel());
         Parallelize.apply(layer, mesh(2), Map.of("", both));
-        assertThat(layer.split()).isEqualTo("PrepareModuleInput(Shard(0) -> Invariant) and ColwiseParallel along tp");
+        assertThat(layer.splits())
+                .containsExactly("PrepareModuleInput(Shard(0) -> Invariant) and ColwiseParallel along tp");
     }
 
     @Test

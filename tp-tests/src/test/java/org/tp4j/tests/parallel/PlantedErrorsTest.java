@@ -19,6 +19,7 @@ import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.GatedMlp;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Mlp;
 import org.tp4j.nn.Module;
@@ -41,7 +42,7 @@ class PlantedErrorsTest {
     /** A style that cuts the weight's rows and forgets f: what a hand-written column-parallel layer without it does. */
     private record ColumnWithoutF() implements ParallelStyle {
         @Override
-        public List<String> problems(String path, Module module, int ranks) {
+        public List<String> validate(String path, Module module, int ranks) {
             return List.of();
         }
 
@@ -54,7 +55,7 @@ class PlantedErrorsTest {
         public void install(Module module, MeshAxis axis) {}
     }
 
-    private static void apply(World world, Module model, boolean inputNeedsGradient) {
+    private static void apply(World world, Layer model, boolean inputNeedsGradient) {
         model.materialize(world.backend(), DType.FLOAT64, 1);
         Tensor x = Tensors.normal(world.backend(), DType.FLOAT64, INPUT, 0, 1, 5, 6)
                 .requiresGrad(inputNeedsGradient);

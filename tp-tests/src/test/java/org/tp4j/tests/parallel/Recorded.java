@@ -8,7 +8,7 @@ import org.tp4j.comm.record.CommunicationLog;
 import org.tp4j.comm.record.RecordingGroup;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Gradients;
-import org.tp4j.nn.Module;
+import org.tp4j.nn.Layer;
 import org.tp4j.parallel.ParallelStyle;
 import org.tp4j.parallel.Parallelize;
 import org.tp4j.tensor.DType;
@@ -21,19 +21,19 @@ import org.tp4j.tensor.Tensor;
  * @param backward calls of the backward pass, from the sum of the output
  * @param sums calls of the deferred sums of parameters' gradients
  */
-record Recorded(
+public record Recorded(
         List<CommunicationLog.Entry> forward,
         List<CommunicationLog.Entry> backward,
         List<CommunicationLog.Entry> sums) {
-    static Recorded run(
+    public static Recorded run(
             World world,
-            Module made,
+            Layer made,
             Map<String, ? extends ParallelStyle> plan,
             Function<DeviceMesh, Tensor> input,
             List<Map.Entry<String, Integer>> axes) {
         CommunicationLog log = new CommunicationLog();
         DeviceMesh mesh = DeviceMesh.of(new RecordingGroup(world.group(), log), world.backend(), axes);
-        Module model = Parallelize.apply(made, mesh, "tp", plan);
+        Layer model = Parallelize.apply(made, mesh, "tp", plan);
         model.materialize(world.backend(), DType.FLOAT32, 1);
         model.apply(input.apply(mesh));
         Tensor x = input.apply(mesh);

@@ -11,6 +11,7 @@ import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Gradients;
 import org.tp4j.nn.Linear;
 import org.tp4j.parallel.MeshAxis;
+import org.tp4j.parallel.ParallelLinearOptions;
 import org.tp4j.parallel.RowParallelLinear;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
@@ -23,8 +24,7 @@ class RowBiasTest {
     private static final Cases CASE = Cases.of("A08");
 
     private static Linear layer(DeviceMesh mesh, Backend backend, DType dtype, boolean inputIsParallel) {
-        Linear layer = new RowParallelLinear(
-                MeshAxis.only(mesh), 4, 3, new RowParallelLinear.Options().withInputIsParallel(inputIsParallel));
+        Linear layer = new RowParallelLinear(MeshAxis.only(mesh), 4, 3, inputIsParallel, new ParallelLinearOptions());
         layer.materialize(backend, dtype, 1);
         layer.loadState(Map.of(
                 "weight", CASE.tensor(backend, dtype, "W"),

@@ -11,9 +11,9 @@ import org.tp4j.autograd.DTensors;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Gradients;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.LayerNorm;
 import org.tp4j.nn.Mlp;
-import org.tp4j.nn.Module;
 import org.tp4j.parallel.ColwiseParallel;
 import org.tp4j.parallel.Parallelize;
 import org.tp4j.parallel.RowwiseParallel;
@@ -38,7 +38,7 @@ class SequenceLengthTest {
             "mlp.down_proj.bias", "b2");
 
     /** Y = relu(LN(X) W1ᵀ + b1) W2ᵀ + b2 + X. */
-    private static final class Block extends Module {
+    private static final class Block extends Layer {
         private final LayerNorm norm = child("norm", new LayerNorm(3, CASE.number("eps")));
         private final Mlp mlp = child("mlp", new Mlp(3, 4, Activation.RELU, true));
 

@@ -21,10 +21,10 @@ import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.ActivationLayer;
 import org.tp4j.nn.GatedMlp;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.LayerNorm;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Mlp;
-import org.tp4j.nn.Module;
 import org.tp4j.nn.RmsNorm;
 import org.tp4j.nn.Sequential;
 import org.tp4j.parallel.ColwiseParallel;
@@ -44,19 +44,19 @@ import org.tp4j.threads.ThreadRanks;
 class StylesTest {
     private static final Shape INPUT = Shape.of(3, 5);
 
-    private static Module mlp() {
+    private static Layer mlp() {
         return new Mlp(5, 7, Activation.GELU_TANH, true);
     }
 
-    private static Module swiglu() {
+    private static Layer swiglu() {
         return new GatedMlp(5, 7, Activation.SILU, false);
     }
 
-    private static Module swigluWithBias() {
+    private static Layer swigluWithBias() {
         return new GatedMlp(5, 6, Activation.SILU, true);
     }
 
-    private static Module stack() {
+    private static Layer stack() {
         return new Sequential(
                 new LayerNorm(5, 1e-5), mlp(), new RmsNorm(5, 1e-6), swiglu(), new ActivationLayer(Tensor::tanh));
     }
@@ -65,7 +65,7 @@ class StylesTest {
     private static final RowwiseParallel ROW = new RowwiseParallel();
 
     /** A plan that has to give what one rank gives. */
-    private record Example(String name, Supplier<Module> model, Map<String, ParallelStyle> plan) {
+    private record Example(String name, Supplier<Layer> model, Map<String, ParallelStyle> plan) {
         @Override
         public String toString() {
             return name;
@@ -176,7 +176,7 @@ class StylesTest {
         for (Placement given : List.of(Placement.invariant(), Placement.shard(0), Placement.shard(1))) {
             ThreadRanks.run(ranks, world -> {
                 DeviceMesh mesh = DeviceMesh.of(world, "tp");
-                Module model = Parallelize.apply(example.model.get(), mesh, example.plan);
+                Layer model = Parallelize.apply(example.model.get(), mesh, example.plan);
                 Parity.assertSame(Parity.split(model, world, INPUT, x -> DTensors.distribute(x, mesh, given)), one);
             });
         }
@@ -225,7 +225,7 @@ class StylesTest {
     void shouldRefuseAnInputCutInOtherUnitsThanTheWeight(int ranks) {
         BiFunction<Long, Long, Void> run = (up, down) -> {
             ThreadRanks.run(ranks, world -> {
-                Module mlp = Parallelize.apply(
+                Layer mlp = Parallelize.apply(
                         new Mlp(4, 12, Activation.GELU, true),
                         DeviceMesh.of(world, "tp"),
                         Map.of("up_proj", COLUMN.withUnit(up), "down_proj", ROW.withUnit(down)));
@@ -264,7 +264,7 @@ class StylesTest {
         Parity.Outcome one = Parity.one(StylesTest::mlp, Shape.of(4, 5));
         ThreadRanks.run(2 * tp, world -> {
             DeviceMesh mesh = DeviceMesh.of(world, Map.entry("dp", 2), Map.entry("tp", tp));
-            Module mlp = Parallelize.apply(mlp(), mesh, "tp", Map.of("up_proj", COLUMN, "down_proj", ROW));
+            Layer mlp = Parallelize.apply(mlp(), mesh, "tp", Map.of("up_proj", COLUMN, "down_proj", ROW));
             Parity.assertSame(
                     Parity.split(
                             mlp,

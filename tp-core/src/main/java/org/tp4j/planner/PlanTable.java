@@ -1,4 +1,4 @@
-package org.tp4j.parallel;
+package org.tp4j.planner;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -49,7 +49,8 @@ public record PlanTable(
      * What a module computes on or hands out.
      *
      * @param module dotted path
-     * @param direction {@code in} (as the module gets it, behind its style) or {@code out}
+     * @param direction {@code in} (as the module gets it, behind its style) or {@code out}, with the tensor's name where the
+     *     module takes or gives several
      * @param type of the elements
      * @param global shape of the whole
      * @param local shape on this rank

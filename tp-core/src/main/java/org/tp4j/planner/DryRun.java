@@ -1,9 +1,10 @@
-package org.tp4j.parallel;
+package org.tp4j.planner;
 
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.tp4j.autograd.DTensors;
@@ -16,7 +17,11 @@ import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Gradients;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.Module;
+import org.tp4j.parallel.ParallelStyle;
+import org.tp4j.parallel.Parallelize;
+import org.tp4j.parallel.PlanException;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
@@ -29,7 +34,7 @@ import org.tp4j.tensor.meta.MetaBackend;
  *
  * <pre>{@code
  * DryRun run = DryRun.on("tp", 8, Shape.of(4096, 8192)).withType(DType.BFLOAT16);
- * System.out.println(Parallelize.describe(() -> new Mlp(8192, 28672, Activation.GELU, false), plan, run));
+ * System.out.println(run.describe(() -> new Mlp(8192, 28672, Activation.GELU, false), plan));
  * }</pre>
  *
  * @param axes names and sizes of the mesh's axes, outermost first
@@ -101,19 +106,55 @@ public record DryRun(
         return new DryRun(axes, axis, rank, type, input, ids, inputPlacements, of);
     }
 
-    /** Runs it; see {@link Parallelize#describe}. */
-    PlanTable describe(Supplier<? extends Module> made, Map<String, ? extends ParallelStyle> plan) {
+    /**
+     * What a plan makes of a layer, before anything is allocated or started.
+     *
+     * @param made makes the layer, which is used up
+     * @param plan as for {@link Parallelize#apply(Module, DeviceMesh, String, Map)}
+     * @throws PlanException if the plan does not fit
+     */
+    public PlanTable describe(Supplier<? extends Layer> made, Map<String, ? extends ParallelStyle> plan) {
+        return describe(made, plan, Layer::apply);
+    }
+
+    /**
+     * What a plan makes of a model that takes more than one tensor.
+     *
+     * @param forward runs the model on the pretended input; what else it takes are tensors on {@link MetaBackend}
+     */
+    public <M extends Module> PlanTable describe(
+            Supplier<? extends M> made,
+            Map<String, ? extends ParallelStyle> plan,
+            BiFunction<M, Tensor, Tensor> forward) {
+        return describeAll(made, Map.of(axis, plan), forward);
+    }
+
+    /**
+     * What several plans make of a model, each along an axis of its own.
+     *
+     * @param plans by axis; they are applied in the order of the mesh's axes, innermost first
+     */
+    public <M extends Module> PlanTable describeAll(
+            Supplier<? extends M> made,
+            Map<String, ? extends Map<String, ? extends ParallelStyle>> plans,
+            BiFunction<M, Tensor, Tensor> forward) {
         int ranks = axes.stream().mapToInt(Map.Entry::getValue).reduce(1, Math::multiplyExact);
         CommunicationLog log = new CommunicationLog();
         DeviceMesh mesh = DeviceMesh.of(new RecordingGroup(new FakeGroup(rank, ranks), log), MetaBackend.get(), axes);
-        Module model = Parallelize.apply(made.get(), mesh, axis, plan);
+        M model = made.get();
+        for (int a = axes.size() - 1; a >= 0; a--) {
+            Map<String, ? extends ParallelStyle> plan = plans.get(axes.get(a).getKey());
+            if (plan != null) {
+                Parallelize.apply(model, mesh, axes.get(a).getKey(), plan);
+            }
+        }
         model.materialize(MetaBackend.get(), type, 0);
         List<PlanTable.Activation> activations = observe(model);
         List<PlanTable.Call> calls = new ArrayList<>();
         long held;
         try (Scope step = Scope.open("dry run")) {
             Tensor x = inputOn(mesh);
-            Tensor y = loss.apply(model.apply(x));
+            Tensor y = loss.apply(forward.apply(model, x));
             move(log, PlanTable.Phase.FORWARD, calls);
             held = step.bytes() - x.local().elements() * x.dtype().bytes();
             if (y.requiresGrad()) {
@@ -154,15 +195,19 @@ public record DryRun(
     private static List<PlanTable.Activation> observe(Module model) {
         List<PlanTable.Activation> seen = new ArrayList<>();
         model.modules().forEach((path, module) -> {
-            module.addInputHook(x -> {
-                seen.add(PlanTable.Activation.of(path, "in", x));
-                return x;
+            module.addEveryInputHook((name, tensor) -> {
+                seen.add(PlanTable.Activation.of(path, label("in", name), tensor));
+                return tensor;
             });
-            module.addOutputHook(y -> {
-                seen.add(PlanTable.Activation.of(path, "out", y));
-                return y;
+            module.addEveryOutputHook((name, tensor) -> {
+                seen.add(PlanTable.Activation.of(path, label("out", name), tensor));
+                return tensor;
             });
         });
         return seen;
+    }
+
+    private static String label(String direction, String name) {
+        return name.equals(Layer.INPUT) || name.equals(Layer.OUTPUT) ? direction : direction + " " + name;
     }
 }

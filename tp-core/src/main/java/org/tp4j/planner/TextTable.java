@@ -1,4 +1,4 @@
-package org.tp4j.parallel;
+package org.tp4j.planner;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,4 +1,4 @@
-package org.tp4j.tests.parallel;
+package org.tp4j.tests.planner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -24,28 +24,29 @@ import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Embedding;
 import org.tp4j.nn.GatedMlp;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.LayerNorm;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Mlp;
-import org.tp4j.nn.Module;
 import org.tp4j.nn.RmsNorm;
 import org.tp4j.nn.Sequential;
 import org.tp4j.optim.AdamW;
 import org.tp4j.parallel.ColwiseParallel;
-import org.tp4j.parallel.DryRun;
 import org.tp4j.parallel.ParallelStyle;
 import org.tp4j.parallel.Parallelize;
 import org.tp4j.parallel.PlanException;
-import org.tp4j.parallel.PlanTable;
-import org.tp4j.parallel.PlanTable.Phase;
 import org.tp4j.parallel.PrepareModuleInput;
 import org.tp4j.parallel.RowwiseParallel;
 import org.tp4j.parallel.SequenceParallel;
+import org.tp4j.planner.DryRun;
+import org.tp4j.planner.PlanTable;
+import org.tp4j.planner.PlanTable.Phase;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tensor.meta.MetaBackend;
+import org.tp4j.tests.parallel.Recorded;
 import org.tp4j.threads.ThreadRanks;
 
 /** The plan table says what a real run does: the same shapes, the same collectives, the same bytes. */
@@ -55,11 +56,11 @@ class PlanTableTest {
     private static final Map<String, ParallelStyle> MLP_PLAN = Map.of("up_proj", COLUMN, "down_proj", ROW);
     private static final Shape INPUT = Shape.of(6, 8);
 
-    private static Module mlp() {
+    private static Layer mlp() {
         return new Mlp(8, 12, Activation.GELU, true);
     }
 
-    private static Module blocks() {
+    private static Layer blocks() {
         return new Sequential(
                 new LayerNorm(8, 1e-5),
                 new GatedMlp(8, 12, Activation.SILU, false),
@@ -76,8 +77,7 @@ class PlanTableTest {
 
     @Test
     void shouldPrintWhatEachRankHoldsAndWhatIsCommunicated() {
-        PlanTable table = Parallelize.describe(
-                PlanTableTest::mlp, MLP_PLAN, DryRun.on("tp", 5, INPUT).withRank(1));
+        PlanTable table = DryRun.on("tp", 5, INPUT).withRank(1).describe(PlanTableTest::mlp, MLP_PLAN);
         assertThat(table).hasToString("""
                         plan on mesh (tp=5), split along 'tp', as rank 1, float32
 
@@ -115,20 +115,20 @@ class PlanTableTest {
 
     static Stream<Arguments> plans() {
         List<Arguments> examples = List.of(
-                Arguments.of((Supplier<Module>) PlanTableTest::mlp, MLP_PLAN),
-                Arguments.of((Supplier<Module>) PlanTableTest::mlp, Map.of()),
+                Arguments.of((Supplier<Layer>) PlanTableTest::mlp, MLP_PLAN),
+                Arguments.of((Supplier<Layer>) PlanTableTest::mlp, Map.of()),
                 Arguments.of(
-                        (Supplier<Module>) PlanTableTest::mlp,
+                        (Supplier<Layer>) PlanTableTest::mlp,
                         Map.of(
                                 "up_proj",
                                 ROW.withInput(Placement.invariant()),
                                 "down_proj",
                                 COLUMN.withOutput(Placement.invariant()))),
                 Arguments.of(
-                        (Supplier<Module>) PlanTableTest::mlp,
+                        (Supplier<Layer>) PlanTableTest::mlp,
                         Map.of("up_proj", COLUMN.withLocalOutput(), "down_proj", ROW.withLocalOutput())),
                 Arguments.of(
-                        (Supplier<Module>) PlanTableTest::blocks,
+                        (Supplier<Layer>) PlanTableTest::blocks,
                         Map.of(
                                 "",
                                 new PrepareModuleInput(Placement.invariant(), Placement.shard(0)),
@@ -147,10 +147,10 @@ class PlanTableTest {
 
     @ParameterizedTest
     @MethodSource("plans")
-    void shouldSayWhatARealRunDoes(int ranks, Supplier<Module> model, Map<String, ParallelStyle> plan) {
+    void shouldSayWhatARealRunDoes(int ranks, Supplier<Layer> model, Map<String, ParallelStyle> plan) {
         ThreadRanks.run(ranks, world -> {
-            PlanTable table = Parallelize.describe(
-                    model, plan, DryRun.on("tp", ranks, INPUT).withRank(world.rank()));
+            PlanTable table =
+                    DryRun.on("tp", ranks, INPUT).withRank(world.rank()).describe(model, plan);
             Recorded real = Recorded.run(
                     world,
                     model.get(),
@@ -161,7 +161,7 @@ class PlanTableTest {
             assertThat(calls(table, Phase.BACKWARD)).isEqualTo(real.backward());
             assertThat(calls(table, Phase.SUMS)).isEqualTo(real.sums());
 
-            Module placed = Parallelize.apply(model.get(), DeviceMesh.of(world, "tp"), plan);
+            Layer placed = Parallelize.apply(model.get(), DeviceMesh.of(world, "tp"), plan);
             placed.materialize(world.backend(), DType.FLOAT32, 1);
             assertThat(table.parameters()).hasSize(placed.parameters().size());
             table.parameters().forEach(row -> {
@@ -176,15 +176,14 @@ class PlanTableTest {
     void shouldFindTheRanksWithLeastAndMost() {
         List<Long> here = new ArrayList<>();
         for (int rank = 0; rank < 5; rank++) {
-            here.add(Parallelize.describe(
-                            PlanTableTest::mlp,
-                            MLP_PLAN,
-                            DryRun.on("tp", 5, INPUT).withRank(rank))
+            here.add(DryRun.on("tp", 5, INPUT)
+                    .withRank(rank)
+                    .describe(PlanTableTest::mlp, MLP_PLAN)
                     .totals()
                     .parameterBytes());
         }
-        PlanTable.Totals totals = Parallelize.describe(PlanTableTest::mlp, MLP_PLAN, DryRun.on("tp", 5, INPUT))
-                .totals();
+        PlanTable.Totals totals =
+                DryRun.on("tp", 5, INPUT).describe(PlanTableTest::mlp, MLP_PLAN).totals();
         assertThat(here.stream().mapToLong(Long::longValue).min()).hasValue(totals.leastParameterBytes());
         assertThat(here.stream().mapToLong(Long::longValue).max()).hasValue(totals.mostParameterBytes());
         assertThat(totals.leastParameterBytes()).isEqualTo(32);
@@ -195,7 +194,7 @@ class PlanTableTest {
         DryRun run = DryRun.on("tp", 2, INPUT)
                 .withAxes(Map.entry("dp", 3), Map.entry("tp", 2))
                 .withInputPlacements(Placement.shard(0), Placement.invariant());
-        PlanTable table = Parallelize.describe(PlanTableTest::mlp, MLP_PLAN, run);
+        PlanTable table = run.describe(PlanTableTest::mlp, MLP_PLAN);
         ThreadRanks.run(6, world -> {
             Recorded real = Recorded.run(
                     world,
@@ -225,9 +224,8 @@ class PlanTableTest {
             value = DType.class,
             names = {"FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16"})
     void shouldCountTheStateThatAdamWKeeps(DType type) {
-        PlanTable table = Parallelize.describe(
-                PlanTableTest::mlp, Map.of(), DryRun.on("tp", 1, INPUT).withType(type));
-        Module model = mlp();
+        PlanTable table = DryRun.on("tp", 1, INPUT).withType(type).describe(PlanTableTest::mlp, Map.of());
+        Layer model = mlp();
         model.materialize(CpuBackend.get(), type, 1);
         AdamW optimizer = new AdamW(model, 1e-3);
         long bytes = optimizer.state().values().stream()
@@ -238,8 +236,8 @@ class PlanTableTest {
     }
 
     /** A model of the size of Llama 2 70B, attention left out and the feed-forward blocks made larger in its place. */
-    private static Module large() {
-        Module[] layers = new Module[80];
+    private static Layer large() {
+        Layer[] layers = new Layer[80];
         for (int i = 0; i < layers.length; i++) {
             layers[i] = new Sequential(new RmsNorm(8192, 1e-5), new GatedMlp(8192, 35_000, Activation.SILU, false));
         }
@@ -269,13 +267,11 @@ class PlanTableTest {
                 "3",
                 COLUMN.withOutput(Placement.invariant()));
         Tensor labels = Tensors.zeros(MetaBackend.get(), DType.INT64, Shape.of(4096));
-        PlanTable table = Parallelize.describe(
-                PlanTableTest::large,
-                plan,
-                DryRun.on("tp", 8, Shape.of(4096))
-                        .withIds()
-                        .withType(DType.BFLOAT16)
-                        .withLoss(logits -> logits.crossEntropy(labels)));
+        PlanTable table = DryRun.on("tp", 8, Shape.of(4096))
+                .withIds()
+                .withType(DType.BFLOAT16)
+                .withLoss(logits -> logits.crossEntropy(labels))
+                .describe(PlanTableTest::large, plan);
         long norms = 81 * 8192L;
         assertThat(table.totals().parameters()).isEqualTo(80 * 3 * 8192L * 35_000 + 2 * 32_000L * 8192 + norms);
         assertThat(table.totals().parameterBytes())
@@ -288,14 +284,12 @@ class PlanTableTest {
 
     @Test
     void shouldRefuseAPlanThatDoesNotFit() {
-        assertThatThrownBy(
-                        () -> Parallelize.describe(PlanTableTest::mlp, Map.of("up", COLUMN), DryRun.on("tp", 2, INPUT)))
+        assertThatThrownBy(() -> DryRun.on("tp", 2, INPUT).describe(PlanTableTest::mlp, Map.of("up", COLUMN)))
                 .isInstanceOf(PlanException.class)
                 .hasMessageContaining("key 'up' matches no module");
-        assertThatThrownBy(() -> Parallelize.describe(
-                        PlanTableTest::mlp, MLP_PLAN, DryRun.on("tp", 2, INPUT).withRank(2)))
+        assertThatThrownBy(() -> DryRun.on("tp", 2, INPUT).withRank(2).describe(PlanTableTest::mlp, MLP_PLAN))
                 .hasMessageContaining("rank 2 of 2");
-        assertThatThrownBy(() -> Parallelize.describe(PlanTableTest::mlp, MLP_PLAN, DryRun.on("tp", 2, Shape.of(6, 9))))
+        assertThatThrownBy(() -> DryRun.on("tp", 2, Shape.of(6, 9)).describe(PlanTableTest::mlp, MLP_PLAN))
                 .hasMessageContaining("linear of x [6, 9] and weight [12, 8]");
     }
 }

@@ -1,0 +1,40 @@
+package org.tp4j.parallel;
+
+import org.tp4j.nn.Initializer;
+
+/**
+ * Options of {@link ColumnParallelLinear} and {@link RowParallelLinear}.
+ *
+ * @param bias whether a bias is added
+ * @param skipBiasAdd whether the bias is left to the caller: {@code apply} gives X Wᵀ, {@code bias()} the bias
+ * @param sequenceParallel whether activations outside of the pair of layers lie along the sequence (dimension 0): a
+ *     column-parallel layer gathers its input, a row-parallel one reduce-scatters its product
+ * @param initializer of the weight
+ */
+public record ParallelLinearOptions(
+        boolean bias, boolean skipBiasAdd, boolean sequenceParallel, Initializer initializer) {
+    /** A bias, added by the layer; whole activations outside; initial values as in PyTorch. */
+    public ParallelLinearOptions() {
+        this(true, false, false, Initializer.kaimingUniform(1 / Math.sqrt(3)));
+    }
+
+    /** The same with or without a bias. */
+    public ParallelLinearOptions withBias(boolean on) {
+        return new ParallelLinearOptions(on, skipBiasAdd, sequenceParallel, initializer);
+    }
+
+    /** The same with or without leaving the bias to the caller. */
+    public ParallelLinearOptions withSkipBiasAdd(boolean on) {
+        return new ParallelLinearOptions(bias, on, sequenceParallel, initializer);
+    }
+
+    /** The same with or without sequence parallelism. */
+    public ParallelLinearOptions withSequenceParallel(boolean on) {
+        return new ParallelLinearOptions(bias, skipBiasAdd, on, initializer);
+    }
+
+    /** The same with other initial values. */
+    public ParallelLinearOptions withInitializer(Initializer other) {
+        return new ParallelLinearOptions(bias, skipBiasAdd, sequenceParallel, other);
+    }
+}

@@ -27,6 +27,9 @@ public abstract class Layer extends Module {
     /** Name of the output. */
     public static final String OUTPUT = "y";
 
+    /** A layer without parts. */
+    protected Layer() {}
+
     /** What the layer computes. */
     protected abstract Tensor forward(Tensor x);
 

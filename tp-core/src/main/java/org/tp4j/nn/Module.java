@@ -48,6 +48,9 @@ public abstract class Module {
     private long step;
     private long calls;
 
+    /** A module without parts. */
+    protected Module() {}
+
     /** Adds a child; returns it. */
     protected final <M extends Module> M child(String childName, M module) {
         checkName(childName);

@@ -2,17 +2,14 @@ package org.tp4j.mpi;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
-import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.ProcessGroup;
+import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.Work;
 import org.tp4j.comm.engine.EngineGroup;
+import org.tp4j.comm.engine.SplitRequest;
 import org.tp4j.comm.record.CallRecord;
 import org.tp4j.comm.record.Collective;
-import org.tp4j.comm.record.CollectiveCall;
 import org.tp4j.tensor.NdArray;
 
 /** A group of processes over MPI: one communicator of its own. */
@@ -39,36 +36,68 @@ final class MpiGroup extends EngineGroup {
     }
 
     @Override
-    protected Work start(CallRecord record, @Nullable NdArray in, @Nullable NdArray out) {
-        CollectiveCall call = record.call();
-        if (size() == 1) {
-            if (in != null && out != null && in != out) {
-                MpiWork.copy(in, 0, out, 0, in.elements());
-            }
-            record.done();
-            return Work.done();
-        }
-        MpiWork work = switch (call.kind()) {
-            case ALL_REDUCE -> MpiReductions.allReduce(this, record, some(in), some(out));
-            case REDUCE -> new MpiReductions.Direct(this, record, some(in), some(out));
-            case REDUCE_SCATTER ->
-                new MpiReductions.Scatter(this, record, some(in), some(out), some(call.sendCounts()));
-            case ALL_GATHER -> new MpiMovements.Gather(this, record, some(in), some(out), some(call.sendCounts()));
-            case ALL_TO_ALL ->
-                new MpiMovements.Exchange(
-                        this, record, some(in), some(out), some(call.sendCounts()), some(call.receiveCounts()));
-            case BROADCAST -> new MpiMovements.Broadcast(this, record, some(in));
-            case SEND -> new MpiMovements.Message(this, record, ++sent[call.root()], some(in), false);
-            case RECEIVE -> new MpiMovements.Message(this, record, ++received[call.root()], some(out), true);
-            case BARRIER -> new MpiMovements.Barrier(this, record);
-            case SPLIT -> throw new IllegalStateException("split is no work");
-        };
+    protected Work startAllReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op) {
+        return size() == 1 ? alone(record, in, out) : run(MpiReductions.allReduce(this, record, in, out));
+    }
+
+    @Override
+    protected Work startReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op, int root) {
+        return size() == 1 ? alone(record, in, out) : run(new MpiReductions.Direct(this, record, in, out));
+    }
+
+    @Override
+    protected Work startReduceScatter(CallRecord record, NdArray in, NdArray out, long[] counts, ReduceOp op) {
+        return size() == 1 ? alone(record, in, out) : run(new MpiReductions.Scatter(this, record, in, out, counts));
+    }
+
+    @Override
+    protected Work startAllGather(CallRecord record, NdArray in, NdArray out, long[] counts) {
+        return size() == 1 ? alone(record, in, out) : run(new MpiMovements.Gather(this, record, in, out, counts));
+    }
+
+    @Override
+    protected Work startAllToAll(CallRecord record, NdArray in, long[] sendCounts, NdArray out, long[] receiveCounts) {
+        return size() == 1
+                ? alone(record, in, out)
+                : run(new MpiMovements.Exchange(this, record, in, out, sendCounts, receiveCounts));
+    }
+
+    @Override
+    protected Work startBroadcast(CallRecord record, NdArray array, int root) {
+        return size() == 1 ? done(record) : run(new MpiMovements.Broadcast(this, record, array));
+    }
+
+    @Override
+    protected Work startSend(CallRecord record, NdArray array, int peer) {
+        return run(new MpiMovements.Message(this, record, ++sent[peer], array, false));
+    }
+
+    @Override
+    protected Work startReceive(CallRecord record, NdArray array, int peer) {
+        return run(new MpiMovements.Message(this, record, ++received[peer], array, true));
+    }
+
+    @Override
+    protected Work startBarrier(CallRecord record) {
+        return size() == 1 ? done(record) : run(new MpiMovements.Barrier(this, record));
+    }
+
+    private Work run(MpiWork work) {
         job.start(work);
         return work;
     }
 
-    private static <T> T some(@Nullable T value) {
-        return Objects.requireNonNull(value);
+    /** A call of a group of one. */
+    private static Work alone(CallRecord record, NdArray in, NdArray out) {
+        if (in != out) {
+            MpiWork.copy(in, 0, out, 0, in.elements());
+        }
+        return done(record);
+    }
+
+    private static Work done(CallRecord record) {
+        record.done();
+        return Work.done();
     }
 
     /** A few bytes of each rank, as many from each, to all. */
@@ -84,33 +113,21 @@ final class MpiGroup extends EngineGroup {
         return gather(internalCall(Collective.BARRIER), mine);
     }
 
-    /** A wish of a rank in a split. */
-    private record Wish(int rank, int color, int key, int nameHash) {}
-
     @Override
     protected ProcessGroup startSplit(CallRecord record, String name, int color, int key) {
+        SplitRequest request = new SplitRequest(rank(), color, key, name.hashCode());
         byte[] mine = ByteBuffer.allocate(3 * Integer.BYTES)
                 .putInt(color)
                 .putInt(key)
-                .putInt(name.hashCode())
+                .putInt(request.nameHash())
                 .array();
         byte[][] all = gather(record, mine);
-        List<Wish> members = new ArrayList<>();
+        List<SplitRequest> requests = new ArrayList<>();
         for (int rank = 0; rank < all.length; rank++) {
             ByteBuffer note = ByteBuffer.wrap(all[rank]);
-            Wish wish = new Wish(rank, note.getInt(), note.getInt(), note.getInt());
-            if (wish.color() == color) {
-                members.add(wish);
-            }
+            requests.add(new SplitRequest(rank, note.getInt(), note.getInt(), note.getInt()));
         }
-        members.sort(Comparator.comparingInt(Wish::key)); // stable: equal keys stay in rank order
-        List<Integer> ranks = members.stream().map(Wish::rank).toList();
-        for (Wish wish : members) {
-            if (wish.nameHash() != name.hashCode()) {
-                throw new CommunicationException("ranks of one color name their new group differently: rank " + rank()
-                        + " '" + name + "', rank " + wish.rank() + " otherwise");
-            }
-        }
+        List<Integer> ranks = SplitRequest.members(requests, request, name);
         // The places are ours, so that MPI's idea of keys and ours cannot differ.
         int place = ranks.indexOf(rank());
         int smallest = ranks.stream().mapToInt(Integer::intValue).min().orElse(0);

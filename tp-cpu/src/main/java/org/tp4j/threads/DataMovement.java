@@ -216,7 +216,7 @@ public abstract class DataMovement {
         void move(int run, int begin, int at, int length) {
             Map<Integer, List<ThreadWork>> colors = new TreeMap<>();
             for (ThreadWork post : posts) {
-                colors.computeIfAbsent(wish(post).color(), color -> new ArrayList<>())
+                colors.computeIfAbsent(request(post).color(), color -> new ArrayList<>())
                         .add(post);
             }
             colors.values().forEach(Split::form);
@@ -224,25 +224,25 @@ public abstract class DataMovement {
 
         private static void form(List<ThreadWork> members) {
             // Stable: equal keys stay in rank order.
-            members.sort((a, b) -> Integer.compare(wish(a).key(), wish(b).key()));
+            members.sort((a, b) -> Integer.compare(request(a).key(), request(b).key()));
             ThreadWork first = members.get(0);
             List<Integer> worldRanks = new ArrayList<>();
             for (ThreadWork member : members) {
-                if (!wish(member).name().equals(wish(first).name())) {
+                if (!request(member).name().equals(request(first).name())) {
                     throw new CommunicationException("ranks of one color name their new group differently: rank "
-                            + first.rank() + " '" + wish(first).name() + "', rank " + member.rank() + " '"
-                            + wish(member).name() + "'");
+                            + first.rank() + " '" + request(first).name() + "', rank " + member.rank() + " '"
+                            + request(member).name() + "'");
                 }
                 worldRanks.add(member.exchange().worldRanks().get(member.rank()));
             }
-            Exchange made = new Exchange(first.exchange().job(), wish(first).name(), worldRanks);
+            Exchange made = new Exchange(first.exchange().job(), request(first).name(), worldRanks);
             for (ThreadWork member : members) {
                 member.formed = made;
             }
         }
 
-        private static SplitRequest wish(ThreadWork post) {
-            return Objects.requireNonNull(post.wish);
+        private static NamedSplit request(ThreadWork post) {
+            return Objects.requireNonNull(post.split);
         }
     }
 }

@@ -3,11 +3,10 @@ package org.tp4j.threads;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.ProcessGroup;
+import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.Work;
 import org.tp4j.comm.engine.EngineGroup;
 import org.tp4j.comm.record.CallRecord;
-import org.tp4j.comm.record.Collective;
-import org.tp4j.comm.record.CollectiveCall;
 import org.tp4j.tensor.NdArray;
 
 /** An in-JVM group as one of its ranks sees it. */
@@ -34,54 +33,89 @@ final class ThreadGroup extends EngineGroup {
     }
 
     @Override
-    protected Work start(CallRecord record, @Nullable NdArray in, @Nullable NdArray out) {
-        if (HostStagedWork.isOnHost(in) && HostStagedWork.isOnHost(out)) {
-            return post(record, in, out);
-        }
-        CollectiveCall call = record.call();
-        boolean root = call.root() == rank();
-        boolean reads = in != null && (call.kind() != Collective.BROADCAST || root);
-        boolean writes = out != null
-                && switch (call.kind()) {
-                    case BROADCAST -> !root;
-                    case REDUCE -> root;
-                    default -> true;
-                };
-        NdArray hostIn = in == null ? null : reads ? HostStagedWork.copyOf(in) : HostStagedWork.room(in);
-        // A broadcast has one array, of which it reads or writes.
-        NdArray hostOut = out == null ? null : call.kind() == Collective.BROADCAST ? hostIn : HostStagedWork.room(out);
-        return HostStagedWork.of(post(record, hostIn, hostOut), writes ? hostOut : null, out);
+    protected Work startAllReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op) {
+        return meet(record, in, out, true);
     }
 
-    private Work post(CallRecord record, @Nullable NdArray in, @Nullable NdArray out) {
-        int peer = record.call().root();
-        ThreadWork post;
-        switch (record.call().kind()) {
-            case SEND -> {
-                sends[peer] = sends[peer].next();
-                post = new ThreadWork(exchange, sends[peer], 0, rank(), record, in, null);
-            }
-            case RECEIVE -> {
-                receives[peer] = receives[peer].next();
-                post = new ThreadWork(exchange, receives[peer], 1, rank(), record, null, out);
-            }
-            default -> {
-                latest = latest.next();
-                post = new ThreadWork(exchange, latest, rank(), rank(), record, in, out);
-            }
+    @Override
+    protected Work startAllGather(CallRecord record, NdArray in, NdArray out, long[] counts) {
+        return meet(record, in, out, true);
+    }
+
+    @Override
+    protected Work startReduceScatter(CallRecord record, NdArray in, NdArray out, long[] counts, ReduceOp op) {
+        return meet(record, in, out, true);
+    }
+
+    @Override
+    protected Work startAllToAll(CallRecord record, NdArray in, long[] sendCounts, NdArray out, long[] receiveCounts) {
+        return meet(record, in, out, true);
+    }
+
+    @Override
+    protected Work startReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op, int root) {
+        return meet(record, in, out, root == rank());
+    }
+
+    /** One array, which the root reads and the others write. */
+    @Override
+    protected Work startBroadcast(CallRecord record, NdArray array, int root) {
+        if (HostStagedWork.isOnHost(array)) {
+            return arrive(record, array, array);
         }
-        post.arrive();
-        return post;
+        boolean reads = root == rank();
+        NdArray host = reads ? HostStagedWork.copyOf(array) : HostStagedWork.room(array);
+        return HostStagedWork.of(arrive(record, host, host), reads ? null : host, array);
+    }
+
+    @Override
+    protected Work startSend(CallRecord record, NdArray array, int peer) {
+        sends[peer] = sends[peer].next();
+        NdArray host = HostStagedWork.isOnHost(array) ? array : HostStagedWork.copyOf(array);
+        return arrive(new ThreadWork(exchange, sends[peer], 0, rank(), record, host, null));
+    }
+
+    @Override
+    protected Work startReceive(CallRecord record, NdArray array, int peer) {
+        receives[peer] = receives[peer].next();
+        boolean staged = !HostStagedWork.isOnHost(array);
+        NdArray host = staged ? HostStagedWork.room(array) : array;
+        Work work = arrive(new ThreadWork(exchange, receives[peer], 1, rank(), record, null, host));
+        return staged ? HostStagedWork.of(work, host, array) : work;
+    }
+
+    @Override
+    protected Work startBarrier(CallRecord record) {
+        return arrive(record, null, null);
+    }
+
+    /** A collective from one array into another, by copies in the host's memory where they lie on a device. */
+    private Work meet(CallRecord record, NdArray in, NdArray out, boolean writes) {
+        if (HostStagedWork.isOnHost(in) && HostStagedWork.isOnHost(out)) {
+            return arrive(record, in, out);
+        }
+        NdArray host = HostStagedWork.room(out);
+        return HostStagedWork.of(arrive(record, HostStagedWork.copyOf(in), host), writes ? host : null, out);
+    }
+
+    private Work arrive(CallRecord record, @Nullable NdArray in, @Nullable NdArray out) {
+        latest = latest.next();
+        return arrive(new ThreadWork(exchange, latest, rank(), rank(), record, in, out));
+    }
+
+    private static Work arrive(ThreadWork work) {
+        work.arrive();
+        return work;
     }
 
     @Override
     protected ProcessGroup startSplit(CallRecord record, String name, int color, int key) {
         latest = latest.next();
-        ThreadWork post = new ThreadWork(exchange, latest, rank(), rank(), record, null, null);
-        post.wish = new SplitRequest(name, color, key);
-        post.arrive();
-        post.await();
-        Exchange formed = Objects.requireNonNull(post.formed);
+        ThreadWork work = new ThreadWork(exchange, latest, rank(), rank(), record, null, null);
+        work.split = new NamedSplit(name, color, key);
+        work.arrive();
+        work.await();
+        Exchange formed = Objects.requireNonNull(work.formed);
         return new ThreadGroup(formed, formed.worldRanks().indexOf(worldRanks().get(rank())));
     }
 

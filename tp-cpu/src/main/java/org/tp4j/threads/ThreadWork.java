@@ -22,7 +22,7 @@ final class ThreadWork implements Work {
     final int outAt;
 
     /** What a split asks for; set before it is brought to the meeting. */
-    @Nullable SplitRequest wish;
+    @Nullable NamedSplit split;
 
     /** What a split has got. */
     @Nullable Exchange formed;

@@ -3,10 +3,8 @@ package org.tp4j.nccl;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CommunicationException;
@@ -14,9 +12,9 @@ import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.Work;
 import org.tp4j.comm.engine.EngineGroup;
+import org.tp4j.comm.engine.SplitRequest;
 import org.tp4j.comm.record.CallRecord;
 import org.tp4j.comm.record.Collective;
-import org.tp4j.comm.record.CollectiveCall;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.NdArray;
@@ -59,28 +57,6 @@ final class NcclProcessGroup extends EngineGroup {
         this.path = path;
     }
 
-    @Override
-    protected Work start(CallRecord record, @Nullable NdArray in, @Nullable NdArray out) {
-        CollectiveCall call = record.call();
-        return switch (call.kind()) {
-            case ALL_REDUCE -> allReduce(record, some(in), some(out));
-            case REDUCE -> reduce(record, some(in), some(out));
-            case REDUCE_SCATTER -> reduceScatter(record, some(in), some(out), some(call.sendCounts()));
-            case ALL_GATHER -> allGather(record, some(in), some(out), some(call.sendCounts()));
-            case ALL_TO_ALL ->
-                allToAll(record, some(in), some(out), some(call.sendCounts()), some(call.receiveCounts()));
-            case BROADCAST -> broadcast(record, some(in));
-            case SEND -> message(record, some(in), call.root(), true);
-            case RECEIVE -> message(record, some(out), call.root(), false);
-            case BARRIER -> barrier(record);
-            case SPLIT -> throw new IllegalStateException("split is no work");
-        };
-    }
-
-    private static <T> T some(@Nullable T value) {
-        return Objects.requireNonNull(value);
-    }
-
     private NcclComm comm() {
         return communicator.comm();
     }
@@ -117,12 +93,13 @@ final class NcclProcessGroup extends EngineGroup {
         return Work.done();
     }
 
-    private Work allReduce(CallRecord record, NdArray in, NdArray out) {
+    @Override
+    protected Work startAllReduce(CallRecord record, NdArray in, NdArray out, ReduceOp reduction) {
         if (in.elements() == 0) {
             return nothing(record);
         }
         int type = NcclTypes.of(in.dtype());
-        int op = NcclTypes.of(in.dtype(), some(record.call().op()));
+        int op = NcclTypes.of(in.dtype(), reduction);
         return issue(
                 record,
                 in,
@@ -130,13 +107,13 @@ final class NcclProcessGroup extends EngineGroup {
                 () -> JNccl.ncclAllReduce(address(in), address(out), in.elements(), type, op, comm(), stream()));
     }
 
-    private Work reduce(CallRecord record, NdArray in, NdArray out) {
+    @Override
+    protected Work startReduce(CallRecord record, NdArray in, NdArray out, ReduceOp reduction, int root) {
         if (in.elements() == 0) {
             return nothing(record);
         }
-        int root = record.call().root();
         int type = NcclTypes.of(in.dtype());
-        int op = NcclTypes.of(in.dtype(), some(record.call().op()));
+        int op = NcclTypes.of(in.dtype(), reduction);
         boolean writes = root == rank();
         long to = writes ? address(out) : address(in);
         return issue(
@@ -146,18 +123,19 @@ final class NcclProcessGroup extends EngineGroup {
                 () -> JNccl.ncclReduce(address(in), to, in.elements(), type, op, root, comm(), stream()));
     }
 
-    private Work broadcast(CallRecord record, NdArray array) {
+    @Override
+    protected Work startBroadcast(CallRecord record, NdArray array, int root) {
         if (array.elements() == 0) {
             return nothing(record);
         }
         long at = address(array);
         int type = NcclTypes.of(array.dtype());
-        int root = record.call().root();
         return issue(
                 record, array, null, () -> JNccl.ncclBroadcast(at, at, array.elements(), type, root, comm(), stream()));
     }
 
-    private Work allGather(CallRecord record, NdArray in, NdArray out, long[] counts) {
+    @Override
+    protected Work startAllGather(CallRecord record, NdArray in, NdArray out, long[] counts) {
         if (out.elements() == 0) {
             return nothing(record);
         }
@@ -181,11 +159,11 @@ final class NcclProcessGroup extends EngineGroup {
         });
     }
 
-    private Work reduceScatter(CallRecord record, NdArray in, NdArray out, long[] counts) {
+    @Override
+    protected Work startReduceScatter(CallRecord record, NdArray in, NdArray out, long[] counts, ReduceOp reduction) {
         if (in.elements() == 0) {
             return nothing(record);
         }
-        ReduceOp reduction = some(record.call().op());
         int type = NcclTypes.of(in.dtype());
         int op = NcclTypes.of(in.dtype(), reduction);
         if (isEven(counts)) {
@@ -217,7 +195,8 @@ final class NcclProcessGroup extends EngineGroup {
     }
 
     /** Always in pairs: that all counts are alike here does not say that they are on the other ranks. */
-    private Work allToAll(CallRecord record, NdArray in, NdArray out, long[] send, long[] receive) {
+    @Override
+    protected Work startAllToAll(CallRecord record, NdArray in, long[] send, NdArray out, long[] receive) {
         if (in.elements() == 0 && out.elements() == 0) {
             return nothing(record);
         }
@@ -237,6 +216,16 @@ final class NcclProcessGroup extends EngineGroup {
                 to += receive[peer] * width;
             }
         });
+    }
+
+    @Override
+    protected Work startSend(CallRecord record, NdArray array, int peer) {
+        return message(record, array, peer, true);
+    }
+
+    @Override
+    protected Work startReceive(CallRecord record, NdArray array, int peer) {
+        return message(record, array, peer, false);
     }
 
     private Work message(CallRecord record, NdArray array, int peer, boolean send) {
@@ -259,7 +248,8 @@ final class NcclProcessGroup extends EngineGroup {
         return new NcclLink(session, key, name, send ? List.of(me, other) : List.of(other, me), send);
     }
 
-    private Work barrier(CallRecord record) {
+    @Override
+    protected Work startBarrier(CallRecord record) {
         if (session.backend().computeStream().isCapturing()) {
             throw new CommunicationException(
                     record + " cannot be part of a captured step, which waits for nothing; HINT: leave it out");
@@ -292,25 +282,10 @@ final class NcclProcessGroup extends EngineGroup {
         }
     }
 
-    /** A wish of a rank in a split. */
-    private record Wish(int rank, int color, int key, int nameHash) {}
-
     @Override
     protected ProcessGroup startSplit(CallRecord record, String name, int color, int key) {
-        List<Wish> members = new ArrayList<>();
-        for (Wish wish : exchange(record, color, key, name.hashCode())) {
-            if (wish.color() == color) {
-                members.add(wish);
-            }
-        }
-        members.sort(Comparator.comparingInt(Wish::key)); // stable: equal keys stay in rank order
-        List<Integer> ranks = members.stream().map(Wish::rank).toList();
-        for (Wish wish : members) {
-            if (wish.nameHash() != name.hashCode()) {
-                throw new CommunicationException("ranks of one color name their new group differently: rank " + rank()
-                        + " '" + name + "', rank " + wish.rank() + " otherwise");
-            }
-        }
+        SplitRequest request = new SplitRequest(rank(), color, key, name.hashCode());
+        List<Integer> ranks = SplitRequest.members(exchange(record, request), request, name);
         // The places are ours, so that NCCL's idea of colors and keys and ours cannot differ.
         int place = ranks.indexOf(rank());
         int smallest = ranks.stream().mapToInt(Integer::intValue).min().orElse(0);
@@ -322,13 +297,16 @@ final class NcclProcessGroup extends EngineGroup {
         return new NcclProcessGroup(session, made, childPath, name, place, worldRanks);
     }
 
-    private List<Wish> exchange(CallRecord record, int color, int key, int nameHash) {
+    private List<SplitRequest> exchange(CallRecord record, SplitRequest request) {
         int fields = 3;
         NdArray mine = session.note(DType.INT32, fields);
         NdArray all = session.note(DType.INT32, (long) fields * size());
         ByteBuffer bytes =
                 ByteBuffer.allocateDirect(fields * size() * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        bytes.putInt(color).putInt(key).putInt(nameHash).flip();
+        bytes.putInt(request.color())
+                .putInt(request.key())
+                .putInt(request.nameHash())
+                .flip();
         session.backend().copyIn(bytes, mine);
         Work work = issue(
                 record,
@@ -340,13 +318,13 @@ final class NcclProcessGroup extends EngineGroup {
         work.await();
         session.backend().copyOut(all, bytes.clear());
         bytes.clear();
-        List<Wish> wishes = new ArrayList<>();
+        List<SplitRequest> requests = new ArrayList<>();
         for (int rank = 0; rank < size(); rank++) {
-            wishes.add(new Wish(rank, bytes.getInt(), bytes.getInt(), bytes.getInt()));
+            requests.add(new SplitRequest(rank, bytes.getInt(), bytes.getInt(), bytes.getInt()));
         }
         mine.storage().release();
         all.storage().release();
-        return wishes;
+        return requests;
     }
 
     @Override

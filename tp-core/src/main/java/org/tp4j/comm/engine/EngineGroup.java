@@ -2,12 +2,10 @@ package org.tp4j.comm.engine;
 
 import java.util.List;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.Work;
-import org.tp4j.comm.record.CallChecks;
 import org.tp4j.comm.record.CallRecord;
 import org.tp4j.comm.record.Collective;
 import org.tp4j.comm.record.CollectiveCall;
@@ -17,7 +15,8 @@ import org.tp4j.tensor.NdArray;
 
 /**
  * What all engines share: arguments are checked, calls are numbered and recorded, pending inputs are awaited, outputs
- * are marked as changed. An engine carries out {@link #start}.
+ * are marked as changed. An engine carries out the
+ * {@code start} methods.
  */
 public abstract class EngineGroup implements ProcessGroup {
     private final String name;
@@ -42,13 +41,38 @@ public abstract class EngineGroup implements ProcessGroup {
         this.recorder = recorder;
     }
 
-    /**
-     * Starts a call whose arguments have been checked. The work notes in {@code record} how it ends.
-     *
-     * @param in what this rank brings (the array itself for broadcast and send); null for calls without data
-     * @param out where the result goes (the array itself for broadcast and receive); null for calls without data
+    /*
+     * Each of these starts a call whose arguments have been checked, recorded and awaited. The work notes in the record how
+     * it ends. Counts are the engine's to keep.
      */
-    protected abstract Work start(CallRecord record, @Nullable NdArray in, @Nullable NdArray out);
+
+    /** Starts an all-reduce. */
+    protected abstract Work startAllReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op);
+
+    /** Starts an all-gather. */
+    protected abstract Work startAllGather(CallRecord record, NdArray in, NdArray out, long[] counts);
+
+    /** Starts a reduce-scatter. */
+    protected abstract Work startReduceScatter(CallRecord record, NdArray in, NdArray out, long[] counts, ReduceOp op);
+
+    /** Starts an all-to-all. */
+    protected abstract Work startAllToAll(
+            CallRecord record, NdArray in, long[] sendCounts, NdArray out, long[] receiveCounts);
+
+    /** Starts a broadcast. */
+    protected abstract Work startBroadcast(CallRecord record, NdArray array, int root);
+
+    /** Starts a reduction to a root. */
+    protected abstract Work startReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op, int root);
+
+    /** Starts a send. */
+    protected abstract Work startSend(CallRecord record, NdArray array, int peer);
+
+    /** Starts a receive. */
+    protected abstract Work startReceive(CallRecord record, NdArray array, int peer);
+
+    /** Starts a barrier. */
+    protected abstract Work startBarrier(CallRecord record);
 
     /** Forms the groups of a split; the call has been recorded. */
     protected abstract ProcessGroup startSplit(CallRecord record, String name, int color, int key);
@@ -86,50 +110,79 @@ public abstract class EngineGroup implements ProcessGroup {
 
     @Override
     public final Work allReduce(NdArray in, NdArray out, ReduceOp op) {
-        return post(Collective.ALL_REDUCE, in, out, () -> CallChecks.allReduce(in, out, op));
+        CallRecord record = begin(Collective.ALL_REDUCE, in, out, () -> CollectiveCall.allReduce(in, out, op));
+        out.storage().markChanged();
+        return startAllReduce(record, in, out, op);
     }
 
     @Override
     public final Work allGather(NdArray in, NdArray out, long[] counts) {
-        return post(Collective.ALL_GATHER, in, out, () -> CallChecks.allGather(this, in, out, counts));
+        CallRecord record =
+                begin(Collective.ALL_GATHER, in, out, () -> CollectiveCall.allGather(this, in, out, counts));
+        out.storage().markChanged();
+        return startAllGather(record, in, out, counts.clone());
     }
 
     @Override
     public final Work reduceScatter(NdArray in, NdArray out, long[] counts, ReduceOp op) {
-        return post(Collective.REDUCE_SCATTER, in, out, () -> CallChecks.reduceScatter(this, in, out, counts, op));
+        CallRecord record = begin(
+                Collective.REDUCE_SCATTER, in, out, () -> CollectiveCall.reduceScatter(this, in, out, counts, op));
+        out.storage().markChanged();
+        return startReduceScatter(record, in, out, counts.clone(), op);
     }
 
     @Override
     public final Work allToAll(NdArray in, long[] sendCounts, NdArray out, long[] receiveCounts) {
-        return post(
-                Collective.ALL_TO_ALL, in, out, () -> CallChecks.allToAll(this, in, sendCounts, out, receiveCounts));
+        CallRecord record = begin(
+                Collective.ALL_TO_ALL,
+                in,
+                out,
+                () -> CollectiveCall.allToAll(this, in, sendCounts, out, receiveCounts));
+        out.storage().markChanged();
+        return startAllToAll(record, in, sendCounts.clone(), out, receiveCounts.clone());
     }
 
     @Override
     public final Work broadcast(NdArray array, int root) {
-        return post(Collective.BROADCAST, array, array, () -> CallChecks.broadcast(this, array, root));
+        CallRecord record =
+                begin(Collective.BROADCAST, array, array, () -> CollectiveCall.broadcast(this, array, root));
+        if (root != rank) {
+            array.storage().markChanged();
+        }
+        return startBroadcast(record, array, root);
     }
 
     @Override
     public final Work reduce(NdArray in, NdArray out, ReduceOp op, int root) {
-        return post(Collective.REDUCE, in, out, () -> CallChecks.reduce(this, in, out, op, root));
+        CallRecord record = begin(Collective.REDUCE, in, out, () -> CollectiveCall.reduce(this, in, out, op, root));
+        if (root == rank) {
+            out.storage().markChanged();
+        }
+        return startReduce(record, in, out, op, root);
     }
 
     @Override
     public final Work send(NdArray array, int peer) {
-        return post(Collective.SEND, array, null, () -> CallChecks.pointToPoint(this, Collective.SEND, array, peer));
+        CallRecord record = begin(
+                Collective.SEND, array, array, () -> CollectiveCall.pointToPoint(this, Collective.SEND, array, peer));
+        return startSend(record, array, peer);
     }
 
     @Override
     public final Work receive(NdArray array, int peer) {
-        return post(
-                Collective.RECEIVE, null, array, () -> CallChecks.pointToPoint(this, Collective.RECEIVE, array, peer));
+        CallRecord record = begin(
+                Collective.RECEIVE,
+                array,
+                array,
+                () -> CollectiveCall.pointToPoint(this, Collective.RECEIVE, array, peer));
+        array.storage().markChanged();
+        return startReceive(record, array, peer);
     }
 
     @Override
     public final void barrier() {
-        post(Collective.BARRIER, null, null, () -> CollectiveCall.bare(Collective.BARRIER))
-                .await();
+        checkOpen(Collective.BARRIER);
+        startBarrier(record(CollectiveCall.bare(Collective.BARRIER))).await();
     }
 
     @Override
@@ -156,7 +209,8 @@ public abstract class EngineGroup implements ProcessGroup {
         return record(CollectiveCall.bare(kind));
     }
 
-    private Work post(Collective kind, @Nullable NdArray in, @Nullable NdArray out, Supplier<CollectiveCall> checked) {
+    /** Checks a call, awaits its arrays and records it. */
+    private CallRecord begin(Collective kind, NdArray in, NdArray out, Supplier<CollectiveCall> checked) {
         checkOpen(kind);
         CollectiveCall call;
         try {
@@ -167,25 +221,11 @@ public abstract class EngineGroup implements ProcessGroup {
             refused(record, e);
             throw e;
         }
-        if (in != null) {
-            in.await();
-        }
-        if (out != null && out != in) {
+        in.await();
+        if (out != in) {
             out.await();
         }
-        CallRecord record = record(call);
-        if (out != null && writes(call)) {
-            out.storage().markChanged();
-        }
-        return start(record, in, out);
-    }
-
-    private boolean writes(CollectiveCall call) {
-        return switch (call.kind()) {
-            case BROADCAST -> call.root() != rank;
-            case REDUCE -> call.root() == rank;
-            default -> true;
-        };
+        return record(call);
     }
 
     private void checkOpen(Collective kind) {

@@ -3,20 +3,18 @@ package org.tp4j.comm.engine;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.ProcessGroup;
+import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.Work;
 import org.tp4j.comm.record.CallRecord;
-import org.tp4j.comm.record.Collective;
-import org.tp4j.comm.record.CollectiveCall;
 import org.tp4j.comm.record.FlightRecorder;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 
 /**
  * One process that pretends to be rank r of n, to see what a plan would do without starting ranks. Results are this
- * rank's own data, repeated where several ranks' would stand; nothing is joined.
+ * rank's own data, repeated where several ranks' would stand; nothing is reduced.
  */
 public final class FakeGroup extends EngineGroup {
     /** Rank {@code rank} of {@code size}, in a group called {@code world}. */
@@ -40,16 +38,58 @@ public final class FakeGroup extends EngineGroup {
     }
 
     @Override
-    protected Work start(CallRecord record, @Nullable NdArray in, @Nullable NdArray out) {
-        CollectiveCall call = record.call();
-        boolean keepsOut = call.kind() == Collective.REDUCE && call.root() != rank();
-        if (in != null && out != null && in != out && !keepsOut) {
-            long skip = 0;
-            if (call.kind() == Collective.REDUCE_SCATTER && call.sendCounts() != null) {
-                skip = Arrays.stream(call.sendCounts(), 0, rank()).sum();
-            }
+    protected Work startAllReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op) {
+        return pretend(record, in, 0, out);
+    }
+
+    @Override
+    protected Work startAllGather(CallRecord record, NdArray in, NdArray out, long[] counts) {
+        return pretend(record, in, 0, out);
+    }
+
+    @Override
+    protected Work startReduceScatter(CallRecord record, NdArray in, NdArray out, long[] counts, ReduceOp op) {
+        return pretend(record, in, Arrays.stream(counts, 0, rank()).sum(), out);
+    }
+
+    @Override
+    protected Work startAllToAll(CallRecord record, NdArray in, long[] sendCounts, NdArray out, long[] receiveCounts) {
+        return pretend(record, in, 0, out);
+    }
+
+    @Override
+    protected Work startBroadcast(CallRecord record, NdArray array, int root) {
+        return done(record);
+    }
+
+    @Override
+    protected Work startReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op, int root) {
+        return root == rank() ? pretend(record, in, 0, out) : done(record);
+    }
+
+    @Override
+    protected Work startSend(CallRecord record, NdArray array, int peer) {
+        return done(record);
+    }
+
+    @Override
+    protected Work startReceive(CallRecord record, NdArray array, int peer) {
+        return done(record);
+    }
+
+    @Override
+    protected Work startBarrier(CallRecord record) {
+        return done(record);
+    }
+
+    private static Work pretend(CallRecord record, NdArray in, long skip, NdArray out) {
+        if (in != out) {
             repeat(in, skip, out);
         }
+        return done(record);
+    }
+
+    private static Work done(CallRecord record) {
         record.done();
         return Work.done();
     }

@@ -20,6 +20,7 @@ public final class CallRecord {
     private final long postedNanos = System.nanoTime();
     private volatile State state = State.POSTED;
 
+    /** A call as it is made. */
     public CallRecord(String group, int rank, long sequence, CollectiveCall call, String modulePath) {
         this.group = group;
         this.rank = rank;

@@ -63,14 +63,15 @@ abstract class DecoratedGroup implements ProcessGroup {
 
     @Override
     public final Work allReduce(NdArray in, NdArray out, ReduceOp op) {
-        return call(Collective.ALL_REDUCE, () -> CallChecks.allReduce(in, out, op), () -> inner.allReduce(in, out, op));
+        return call(
+                Collective.ALL_REDUCE, () -> CollectiveCall.allReduce(in, out, op), () -> inner.allReduce(in, out, op));
     }
 
     @Override
     public final Work allGather(NdArray in, NdArray out, long[] counts) {
         return call(
                 Collective.ALL_GATHER,
-                () -> CallChecks.allGather(this, in, out, counts),
+                () -> CollectiveCall.allGather(this, in, out, counts),
                 () -> inner.allGather(in, out, counts));
     }
 
@@ -78,7 +79,7 @@ abstract class DecoratedGroup implements ProcessGroup {
     public final Work reduceScatter(NdArray in, NdArray out, long[] counts, ReduceOp op) {
         return call(
                 Collective.REDUCE_SCATTER,
-                () -> CallChecks.reduceScatter(this, in, out, counts, op),
+                () -> CollectiveCall.reduceScatter(this, in, out, counts, op),
                 () -> inner.reduceScatter(in, out, counts, op));
     }
 
@@ -86,7 +87,7 @@ abstract class DecoratedGroup implements ProcessGroup {
     public final Work allToAll(NdArray in, long[] sendCounts, NdArray out, long[] receiveCounts) {
         return call(
                 Collective.ALL_TO_ALL,
-                () -> CallChecks.allToAll(this, in, sendCounts, out, receiveCounts),
+                () -> CollectiveCall.allToAll(this, in, sendCounts, out, receiveCounts),
                 () -> inner.allToAll(in, sendCounts, out, receiveCounts));
     }
 
@@ -94,7 +95,7 @@ abstract class DecoratedGroup implements ProcessGroup {
     public final Work broadcast(NdArray array, int root) {
         return call(
                 Collective.BROADCAST,
-                () -> CallChecks.broadcast(this, array, root),
+                () -> CollectiveCall.broadcast(this, array, root),
                 () -> inner.broadcast(array, root));
     }
 
@@ -102,7 +103,7 @@ abstract class DecoratedGroup implements ProcessGroup {
     public final Work reduce(NdArray in, NdArray out, ReduceOp op, int root) {
         return call(
                 Collective.REDUCE,
-                () -> CallChecks.reduce(this, in, out, op, root),
+                () -> CollectiveCall.reduce(this, in, out, op, root),
                 () -> inner.reduce(in, out, op, root));
     }
 
@@ -110,7 +111,7 @@ abstract class DecoratedGroup implements ProcessGroup {
     public final Work send(NdArray array, int peer) {
         return call(
                 Collective.SEND,
-                () -> CallChecks.pointToPoint(this, Collective.SEND, array, peer),
+                () -> CollectiveCall.pointToPoint(this, Collective.SEND, array, peer),
                 () -> inner.send(array, peer));
     }
 
@@ -118,7 +119,7 @@ abstract class DecoratedGroup implements ProcessGroup {
     public final Work receive(NdArray array, int peer) {
         return call(
                 Collective.RECEIVE,
-                () -> CallChecks.pointToPoint(this, Collective.RECEIVE, array, peer),
+                () -> CollectiveCall.pointToPoint(this, Collective.RECEIVE, array, peer),
                 () -> inner.receive(array, peer));
     }
 

@@ -30,6 +30,7 @@ public final class FlightRecorder {
         return worldRank;
     }
 
+    /** Adds a call; the oldest one beyond the capacity is forgotten. */
     public void add(CallRecord record) {
         ring.setRelease((int) (calls.getAndIncrement() % CAPACITY), record);
     }

@@ -1,4 +1,4 @@
 package org.tp4j.threads;
 
 /** What a rank asks of a split. */
-record SplitRequest(String name, int color, int key) {}
+record NamedSplit(String name, int color, int key) {}

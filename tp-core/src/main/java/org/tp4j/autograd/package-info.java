@@ -1,8 +1,7 @@
 /**
  * Makes tensors and brings them onto a mesh and off it.
  *
- * <p>Read {@link org.tp4j.autograd.internal.Dispatch} for the way of an operation and {@link org.tp4j.autograd.internal.BackwardPass} for the
- * way back.
+ * <p>Read {@code Dispatch} in the internal package for how an operation runs, and {@code BackwardPass} for the way back.
  */
 @org.jspecify.annotations.NullMarked
 package org.tp4j.autograd;

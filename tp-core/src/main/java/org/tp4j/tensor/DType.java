@@ -8,19 +8,19 @@ package org.tp4j.tensor;
  */
 public enum DType {
     /** IEEE 754 binary32, the default. */
-    FLOAT32(4, "F32", Kind.FLOATING),
+    FLOAT32(4, "F32", "float", Kind.FLOATING),
     /** IEEE 754 binary64. */
-    FLOAT64(8, "F64", Kind.FLOATING),
+    FLOAT64(8, "F64", "double", Kind.FLOATING),
     /** The upper 16 bits of a binary32. */
-    BFLOAT16(2, "BF16", Kind.FLOATING),
+    BFLOAT16(2, "BF16", "bfloat16", Kind.FLOATING),
     /** IEEE 754 binary16. */
-    FLOAT16(2, "F16", Kind.FLOATING),
+    FLOAT16(2, "F16", "float16", Kind.FLOATING),
     /** 32-bit two's complement integers. */
-    INT32(4, "I32", Kind.INTEGER),
+    INT32(4, "I32", "int", Kind.INTEGER),
     /** 64-bit two's complement integers. */
-    INT64(8, "I64", Kind.INTEGER),
+    INT64(8, "I64", "int64", Kind.INTEGER),
     /** Truth values, one byte each, 0 or 1. */
-    BOOL(1, "BOOL", Kind.BOOLEAN);
+    BOOL(1, "BOOL", "bool8", Kind.BOOLEAN);
 
     private enum Kind {
         FLOATING,
@@ -30,11 +30,13 @@ public enum DType {
 
     private final int bytes;
     private final String safetensorsName;
+    private final String cudaName;
     private final Kind kind;
 
-    DType(int bytes, String safetensorsName, Kind kind) {
+    DType(int bytes, String safetensorsName, String cudaName, Kind kind) {
         this.bytes = bytes;
         this.safetensorsName = safetensorsName;
+        this.cudaName = cudaName;
         this.kind = kind;
     }
 
@@ -46,6 +48,11 @@ public enum DType {
     /** The name the safetensors format gives this type, such as {@code BF16}. */
     public String safetensorsName() {
         return safetensorsName;
+    }
+
+    /** The C++ type of an element in CUDA kernels. */
+    public String cudaName() {
+        return cudaName;
     }
 
     /** Whether elements are floating-point numbers, the only ones that can carry gradients. */

@@ -190,7 +190,7 @@ final class CudaCopies {
     }
 
     private void transpose(StridedBox box, int across, long from, long to, int bytes) {
-        int tile = bytes < 4 ? 64 : 32; // as in copy.cu
+        int tile = bytes < 4 ? KernelConstants.TILE_OF_SMALL : KernelConstants.TILE;
         long rows = box.size(across);
         long columns = box.size(0);
         long rowTiles = (rows + tile - 1) / tile;

@@ -2,8 +2,8 @@ package org.tp4j.cpu.internal.scalar;
 
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.UnaryFunction;
 
 /**
  * The loops over float arrays that the compiler does not make vector instructions of by itself; n elements from an
@@ -17,11 +17,11 @@ public interface FloatKernels {
     /** What computes, for messages. */
     String description();
 
-    /** out = kernel(x; a, b). */
-    void unary(UnaryKernel kernel, float[] x, int xAt, float[] out, int outAt, int n, float a, float b);
+    /** out = function(x; a, b). */
+    void unary(UnaryFunction function, float[] x, int xAt, float[] out, int outAt, int n, float a, float b);
 
-    /** out = kernel(a, b) for a kernel that gives numbers. */
-    void binary(BinaryKernel kernel, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n);
+    /** out = function(a, b) for a kernel that gives numbers. */
+    void binary(BinaryFunction function, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n);
 
     /** value = activation(x) and slope = activation'(x); either may be x. */
     void activate(

@@ -6,17 +6,17 @@ import jdk.incubator.vector.IntVector;
 import org.tp4j.cpu.internal.scalar.AdamStep;
 import org.tp4j.cpu.internal.scalar.Sums;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.UnaryFunction;
 
 /**
- * The numbers of the vector loops for {@link Readiness}, and how each is warmed up: the unary kernels by their ordinals,
+ * The numbers of the vector loops for {@link Readiness}, and how each is warmed up: the unary functions by their ordinals,
  * the binary ones from BINARY, the activations from ACTIVATION, then the others.
  */
 @SuppressWarnings("EnumOrdinal") // numbers of loops, which nothing outside remembers
 final class VectorLoops {
-    static final int BINARY = UnaryKernel.values().length;
-    static final int ACTIVATION = BINARY + BinaryKernel.values().length;
+    static final int BINARY = UnaryFunction.values().length;
+    static final int ACTIVATION = BINARY + BinaryFunction.values().length;
     static final int ADD_SCALED = ACTIVATION + Activation.values().length;
     static final int ADD_PRODUCT = ADD_SCALED + 1;
     static final int ADD_ROWS = ADD_SCALED + 2;
@@ -61,14 +61,14 @@ final class VectorLoops {
         short[] halves = new short[n];
         AdamStep step = AdamStep.of(1, 1, 1e-3, 0.9, 0.999, 1e-8, 0, true);
         Runnable[] loops = new Runnable[COUNT];
-        for (UnaryKernel kernel : UnaryKernel.values()) {
-            loops[kernel.ordinal()] = () -> vectors.unary(kernel, x, 0, z, 0, n, 1, 2);
+        for (UnaryFunction function : UnaryFunction.values()) {
+            loops[function.ordinal()] = () -> vectors.unary(function, x, 0, z, 0, n, 1, 2);
         }
-        for (BinaryKernel kernel : BinaryKernel.values()) {
-            loops[BINARY + kernel.ordinal()] = () -> vectors.binary(kernel, x, 0, y, 0, z, 0, n);
+        for (BinaryFunction function : BinaryFunction.values()) {
+            loops[BINARY + function.ordinal()] = () -> vectors.binary(function, x, 0, y, 0, z, 0, n);
         }
-        for (Activation kernel : Activation.values()) {
-            loops[ACTIVATION + kernel.ordinal()] = () -> vectors.activate(kernel, x, 0, z, 0, y, 0, n);
+        for (Activation activation : Activation.values()) {
+            loops[ACTIVATION + activation.ordinal()] = () -> vectors.activate(activation, x, 0, z, 0, y, 0, n);
         }
         loops[ADD_SCALED] = () -> vectors.addScaled(0, x, 0, z, 0, n);
         loops[ADD_PRODUCT] = () -> vectors.addProduct(x, 0, y, 0, z, 0, n);

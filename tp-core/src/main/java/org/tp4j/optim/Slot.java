@@ -126,7 +126,7 @@ final class Slot {
         if (!hasState) {
             Scope.outside(() -> {
                 NdArray values = tensor.local();
-                DType wide = tensor.dtype() == DType.FLOAT64 ? DType.FLOAT64 : DType.FLOAT32;
+                DType wide = tensor.dtype().accumulator();
                 List<NdArray> made = new ArrayList<>();
                 for (int i = 0; i < arrays; i++) {
                     made.add(NdArray.full(backend(), wide, values.shape(), 0));

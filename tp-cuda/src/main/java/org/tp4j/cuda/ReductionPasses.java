@@ -59,7 +59,7 @@ final class ReductionPasses {
 
     /** Bytes of a state: a value and its error, in 32 bits for floats of up to 32, else in 64. */
     static long stateBytes(DType dtype) {
-        return dtype.isFloating() && dtype != DType.FLOAT64 ? 8 : 16;
+        return 2L * dtype.accumulator().bytes();
     }
 
     /** out = the sums over m of states [m, n], rounded once; n is the size of out, whose type is {@code dtype}. */

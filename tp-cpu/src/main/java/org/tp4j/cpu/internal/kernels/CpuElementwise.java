@@ -1,6 +1,7 @@
 package org.tp4j.cpu.internal.kernels;
 
 import java.util.Arrays;
+import org.tp4j.cpu.internal.memory.ArrayKind;
 import org.tp4j.cpu.internal.memory.ArrayPool;
 import org.tp4j.cpu.internal.memory.FloatView;
 import org.tp4j.cpu.internal.memory.HostStorage;
@@ -302,20 +303,11 @@ public final class CpuElementwise implements ElementwiseKernels {
 
     @Override
     public void fill(NdArray out, double value) {
-        HostStorage storage = (HostStorage) out.storage();
         int from = (int) out.offset();
         int to = from + (int) out.elements();
-        if (from == to) {
-            return;
-        }
-        reference.fill(out.window(0, Shape.scalar()), value);
-        switch (out.dtype()) {
-            case FLOAT32 -> Arrays.fill(storage.floats(), from, to, storage.floats()[from]);
-            case FLOAT64 -> Arrays.fill(storage.doubles(), from, to, storage.doubles()[from]);
-            case BFLOAT16, FLOAT16 -> Arrays.fill(storage.shorts(), from, to, storage.shorts()[from]);
-            case INT32 -> Arrays.fill(storage.ints(), from, to, storage.ints()[from]);
-            case INT64 -> Arrays.fill(storage.longs(), from, to, storage.longs()[from]);
-            case BOOL -> Arrays.fill(storage.booleans(), from, to, storage.booleans()[from]);
+        if (from < to) {
+            reference.fill(out.window(0, Shape.scalar()), value);
+            ArrayKind.of(out.dtype()).repeat(((HostStorage) out.storage()).array(), from, to);
         }
     }
 

@@ -3,6 +3,7 @@ package org.tp4j.cpu.internal.scalar;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.UnaryFunction;
 import org.tp4j.tensor.internal.HalfFloats;
 
@@ -197,30 +198,28 @@ public class ScalarFloatKernels implements FloatKernels {
     }
 
     @Override
-    public void widenBfloat16(short[] from, int fromAt, float[] to, int toAt, int n) {
-        for (int i = 0; i < n; i++) {
-            to[toAt + i] = HalfFloats.bfloat16ToFloat(from[fromAt + i]);
+    public void widen(DType half, short[] from, int fromAt, float[] to, int toAt, int n) {
+        if (half == DType.BFLOAT16) {
+            for (int i = 0; i < n; i++) {
+                to[toAt + i] = HalfFloats.bfloat16ToFloat(from[fromAt + i]);
+            }
+        } else {
+            for (int i = 0; i < n; i++) {
+                to[toAt + i] = HalfFloats.float16ToFloat(from[fromAt + i]);
+            }
         }
     }
 
     @Override
-    public void narrowBfloat16(float[] from, int fromAt, short[] to, int toAt, int n) {
-        for (int i = 0; i < n; i++) {
-            to[toAt + i] = HalfFloats.floatToBfloat16(from[fromAt + i]);
-        }
-    }
-
-    @Override
-    public void widenFloat16(short[] from, int fromAt, float[] to, int toAt, int n) {
-        for (int i = 0; i < n; i++) {
-            to[toAt + i] = HalfFloats.float16ToFloat(from[fromAt + i]);
-        }
-    }
-
-    @Override
-    public void narrowFloat16(float[] from, int fromAt, short[] to, int toAt, int n) {
-        for (int i = 0; i < n; i++) {
-            to[toAt + i] = HalfFloats.floatToFloat16(from[fromAt + i]);
+    public void narrow(DType half, float[] from, int fromAt, short[] to, int toAt, int n) {
+        if (half == DType.BFLOAT16) {
+            for (int i = 0; i < n; i++) {
+                to[toAt + i] = HalfFloats.floatToBfloat16(from[fromAt + i]);
+            }
+        } else {
+            for (int i = 0; i < n; i++) {
+                to[toAt + i] = HalfFloats.floatToFloat16(from[fromAt + i]);
+            }
         }
     }
 }

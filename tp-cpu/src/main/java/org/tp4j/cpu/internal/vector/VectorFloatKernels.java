@@ -29,6 +29,7 @@ import org.tp4j.cpu.internal.scalar.ScalarFloatKernels;
 import org.tp4j.cpu.internal.scalar.Sums;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.UnaryFunction;
 
 /**
@@ -293,38 +294,26 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
     }
 
     @Override
-    public void widenBfloat16(short[] from, int fromAt, float[] to, int toAt, int n) {
-        int whole = whole(WIDEN_BFLOAT16, n);
-        if (whole > 0) {
+    public void widen(DType half, short[] from, int fromAt, float[] to, int toAt, int n) {
+        boolean bfloat16 = half == DType.BFLOAT16;
+        int whole = whole(bfloat16 ? WIDEN_BFLOAT16 : WIDEN_FLOAT16, n);
+        if (whole > 0 && bfloat16) {
             VectorHalves.widenBfloat16(from, fromAt, to, toAt, whole);
-        }
-        super.widenBfloat16(from, fromAt + whole, to, toAt + whole, n - whole);
-    }
-
-    @Override
-    public void narrowBfloat16(float[] from, int fromAt, short[] to, int toAt, int n) {
-        int whole = whole(NARROW_BFLOAT16, n);
-        if (whole > 0) {
-            VectorHalves.narrowBfloat16(from, fromAt, to, toAt, whole);
-        }
-        super.narrowBfloat16(from, fromAt + whole, to, toAt + whole, n - whole);
-    }
-
-    @Override
-    public void widenFloat16(short[] from, int fromAt, float[] to, int toAt, int n) {
-        int whole = whole(WIDEN_FLOAT16, n);
-        if (whole > 0) {
+        } else if (whole > 0) {
             VectorHalves.widenFloat16(from, fromAt, to, toAt, whole);
         }
-        super.widenFloat16(from, fromAt + whole, to, toAt + whole, n - whole);
+        super.widen(half, from, fromAt + whole, to, toAt + whole, n - whole);
     }
 
     @Override
-    public void narrowFloat16(float[] from, int fromAt, short[] to, int toAt, int n) {
-        int whole = whole(NARROW_FLOAT16, n);
-        if (whole > 0) {
+    public void narrow(DType half, float[] from, int fromAt, short[] to, int toAt, int n) {
+        boolean bfloat16 = half == DType.BFLOAT16;
+        int whole = whole(bfloat16 ? NARROW_BFLOAT16 : NARROW_FLOAT16, n);
+        if (whole > 0 && bfloat16) {
+            VectorHalves.narrowBfloat16(from, fromAt, to, toAt, whole);
+        } else if (whole > 0) {
             VectorHalves.narrowFloat16(from, fromAt, to, toAt, whole);
         }
-        super.narrowFloat16(from, fromAt + whole, to, toAt + whole, n - whole);
+        super.narrow(half, from, fromAt + whole, to, toAt + whole, n - whole);
     }
 }

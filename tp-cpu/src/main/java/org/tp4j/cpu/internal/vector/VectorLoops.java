@@ -7,6 +7,7 @@ import org.tp4j.cpu.internal.scalar.AdamStep;
 import org.tp4j.cpu.internal.scalar.Sums;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.UnaryFunction;
 
 /**
@@ -85,10 +86,10 @@ final class VectorLoops {
         loops[DOT] = () -> vectors.dot(x, 0, y, 0, n);
         loops[MAX] = () -> vectors.max(x, 0, n);
         loops[EXP_SUM] = () -> vectors.expSum(x, 0, 1, z, 0, n);
-        loops[WIDEN_BFLOAT16] = () -> vectors.widenBfloat16(halves, 0, z, 0, n);
-        loops[NARROW_BFLOAT16] = () -> vectors.narrowBfloat16(x, 0, halves, 0, n);
-        loops[WIDEN_FLOAT16] = () -> vectors.widenFloat16(halves, 0, z, 0, n);
-        loops[NARROW_FLOAT16] = () -> vectors.narrowFloat16(x, 0, halves, 0, n);
+        loops[WIDEN_BFLOAT16] = () -> vectors.widen(DType.BFLOAT16, halves, 0, z, 0, n);
+        loops[NARROW_BFLOAT16] = () -> vectors.narrow(DType.BFLOAT16, x, 0, halves, 0, n);
+        loops[WIDEN_FLOAT16] = () -> vectors.widen(DType.FLOAT16, halves, 0, z, 0, n);
+        loops[NARROW_FLOAT16] = () -> vectors.narrow(DType.FLOAT16, x, 0, halves, 0, n);
         int[] words = new int[4 * n];
         loops[PHILOX] = () -> vectors.philox(1, 2, 3, words, 64);
         loops[KEEP] = () -> vectors.keep(words, 0, 1, 1, x, 0, z, 0, n);

@@ -6,7 +6,7 @@ import java.util.List;
 import org.tp4j.nn.Module;
 import org.tp4j.nn.Parameter;
 import org.tp4j.tensor.NdArray;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.UnaryFunction;
 
 /**
  * Limits the norm of all gradients together (Pascanu et al., arXiv 1211.5063), as PyTorch's {@code clip_grad_norm_} does.
@@ -72,7 +72,7 @@ public final class GradientClipping {
         if (norm > maxNorm && scale < 1) {
             for (ReadyGradient gradient : gradients) {
                 NdArray local = gradient.local();
-                local.backend().elementwise().unary(UnaryKernel.SCALE, local, local, scale, 0);
+                local.backend().elementwise().unary(UnaryFunction.SCALE, local, local, scale, 0);
                 local.storage().markChanged();
             }
         }

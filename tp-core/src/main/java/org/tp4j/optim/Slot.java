@@ -8,7 +8,7 @@ import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
 import org.tp4j.nn.Parameter;
 import org.tp4j.tensor.Backend;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.ParameterUpdate;
@@ -126,7 +126,7 @@ final class Slot {
         if (!hasState) {
             Scope.outside(() -> {
                 NdArray values = tensor.local();
-                DType wide = tensor.dtype() == DType.FLOAT64 ? DType.FLOAT64 : DType.FLOAT32;
+                DType wide = tensor.dtype().accumulator();
                 List<NdArray> made = new ArrayList<>();
                 for (int i = 0; i < arrays; i++) {
                     made.add(NdArray.full(backend(), wide, values.shape(), 0));
@@ -187,7 +187,7 @@ final class Slot {
             NdArray rounded = NdArray.allocate(backend(), values.dtype(), shape);
             backend().elementwise().cast(copy, rounded);
             NdArray same = NdArray.allocate(backend(), DType.BOOL, shape);
-            backend().elementwise().binary(BinaryKernel.EQ, rounded, values, same);
+            backend().elementwise().binary(BinaryFunction.EQ, rounded, values, same);
             NdArray widened = NdArray.allocate(backend(), copy.dtype(), shape);
             backend().elementwise().cast(values, widened);
             backend().elementwise().where(same, copy, widened, copy);

@@ -165,7 +165,7 @@ public record PlanTable(
     }
 
     private static int adamWBytesAnElement(DType type) {
-        DType state = type == DType.FLOAT64 ? DType.FLOAT64 : DType.FLOAT32;
+        DType state = type.accumulator();
         return 2 * state.bytes() + (type.isHalf() ? state.bytes() : 0);
     }
 

@@ -3,29 +3,29 @@ package org.tp4j.tensor;
 /** The activations that MLPs are built with, as one choice. */
 public enum Activation {
     /** max(x, 0). */
-    RELU(UnaryKernel.RELU, BinaryKernel.RELU_GRAD),
+    RELU(UnaryFunction.RELU, BinaryFunction.RELU_GRAD),
     /** x · Φ(x), exact. */
-    GELU(UnaryKernel.GELU, BinaryKernel.GELU_GRAD),
+    GELU(UnaryFunction.GELU, BinaryFunction.GELU_GRAD),
     /** The tanh approximation of GELU, as in GPT-2. */
-    GELU_TANH(UnaryKernel.GELU_TANH, BinaryKernel.GELU_TANH_GRAD),
+    GELU_TANH(UnaryFunction.GELU_TANH, BinaryFunction.GELU_TANH_GRAD),
     /** x · sigmoid(x), also called swish. */
-    SILU(UnaryKernel.SILU, BinaryKernel.SILU_GRAD);
+    SILU(UnaryFunction.SILU, BinaryFunction.SILU_GRAD);
 
-    private final UnaryKernel forward;
-    private final BinaryKernel gradient;
+    private final UnaryFunction forward;
+    private final BinaryFunction gradient;
 
-    Activation(UnaryKernel forward, BinaryKernel gradient) {
+    Activation(UnaryFunction forward, BinaryFunction gradient) {
         this.forward = forward;
         this.gradient = gradient;
     }
 
     /** The kernel that computes it. */
-    public UnaryKernel forward() {
+    public UnaryFunction forward() {
         return forward;
     }
 
     /** The kernel that, given x and dy, computes dx. */
-    public BinaryKernel gradient() {
+    public BinaryFunction gradient() {
         return gradient;
     }
 }

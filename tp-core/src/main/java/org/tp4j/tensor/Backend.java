@@ -64,7 +64,7 @@ public interface Backend {
         };
     }
 
-    /** Kernels that treat elements apart. */
+    /** Elementwise kernels. */
     ElementwiseKernels elementwise();
 
     /** Reductions, softmax and arg-max. */

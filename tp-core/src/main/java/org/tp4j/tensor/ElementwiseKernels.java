@@ -1,12 +1,12 @@
 package org.tp4j.tensor;
 
-/** Kernels that treat elements apart; see {@link Backend} for the contract. */
+/** Elementwise kernels; see {@link Backend} for the contract. */
 public interface ElementwiseKernels {
-    /** out = kernel(x; a, b), in x's shape and type. */
-    void unary(UnaryKernel kernel, NdArray x, NdArray out, double a, double b);
+    /** out = function(x; a, b), in x's shape and type. */
+    void unary(UnaryFunction function, NdArray x, NdArray out, double a, double b);
 
-    /** out = kernel(a, b), where a and b (of one type) broadcast to out's shape. */
-    void binary(BinaryKernel kernel, NdArray a, NdArray b, NdArray out);
+    /** out = function(a, b), where a and b (of one type) broadcast to out's shape. */
+    void binary(BinaryFunction function, NdArray a, NdArray b, NdArray out);
 
     /** out = condition ? a : b; all three broadcast to out's shape; the condition is {@code BOOL}. */
     void where(NdArray condition, NdArray a, NdArray b, NdArray out);

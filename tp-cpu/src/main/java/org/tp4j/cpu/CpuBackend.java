@@ -11,6 +11,7 @@ import org.tp4j.cpu.internal.kernels.CpuNorm;
 import org.tp4j.cpu.internal.kernels.CpuOptimizer;
 import org.tp4j.cpu.internal.kernels.CpuRandom;
 import org.tp4j.cpu.internal.kernels.CpuReduction;
+import org.tp4j.cpu.internal.memory.ArrayKind;
 import org.tp4j.cpu.internal.memory.ArrayPool;
 import org.tp4j.cpu.internal.memory.HostStorage;
 import org.tp4j.cpu.internal.scalar.FloatKernels;
@@ -185,35 +186,19 @@ public final class CpuBackend implements Backend {
 
     @Override
     public void copyOut(NdArray from, ByteBuffer to) {
-        HostStorage storage = (HostStorage) from.storage();
-        int at = (int) from.offset();
+        Object array = ((HostStorage) from.storage()).array();
         int n = (int) from.elements();
         ByteBuffer view = to.duplicate().order(ByteOrder.LITTLE_ENDIAN);
-        switch (from.dtype()) {
-            case FLOAT32 -> view.asFloatBuffer().put(storage.floats(), at, n);
-            case FLOAT64 -> view.asDoubleBuffer().put(storage.doubles(), at, n);
-            case BFLOAT16, FLOAT16 -> view.asShortBuffer().put(storage.shorts(), at, n);
-            case INT32 -> view.asIntBuffer().put(storage.ints(), at, n);
-            case INT64 -> view.asLongBuffer().put(storage.longs(), at, n);
-            case BOOL -> view.put(storage.booleans(), at, n);
-        }
+        ArrayKind.of(from.dtype()).write(array, (int) from.offset(), n, view);
         to.position(to.position() + n * from.dtype().bytes());
     }
 
     @Override
     public void copyIn(ByteBuffer from, NdArray to) {
-        HostStorage storage = (HostStorage) to.storage();
-        int at = (int) to.offset();
+        Object array = ((HostStorage) to.storage()).array();
         int n = (int) to.elements();
         ByteBuffer view = from.duplicate().order(ByteOrder.LITTLE_ENDIAN);
-        switch (to.dtype()) {
-            case FLOAT32 -> view.asFloatBuffer().get(storage.floats(), at, n);
-            case FLOAT64 -> view.asDoubleBuffer().get(storage.doubles(), at, n);
-            case BFLOAT16, FLOAT16 -> view.asShortBuffer().get(storage.shorts(), at, n);
-            case INT32 -> view.asIntBuffer().get(storage.ints(), at, n);
-            case INT64 -> view.asLongBuffer().get(storage.longs(), at, n);
-            case BOOL -> view.get(storage.booleans(), at, n);
-        }
+        ArrayKind.of(to.dtype()).read(view, array, (int) to.offset(), n);
         from.position(from.position() + n * to.dtype().bytes());
     }
 

@@ -2,6 +2,7 @@ package org.tp4j.mpi;
 
 import java.nio.ByteBuffer;
 import org.tp4j.comm.ReduceOp;
+import org.tp4j.cpu.internal.memory.ArrayKind;
 import org.tp4j.cpu.internal.memory.HostStorage;
 import org.tp4j.cpu.internal.reduce.Reducer;
 import org.tp4j.tensor.DType;
@@ -61,7 +62,7 @@ final class NativeReducer {
     private static void join(DType dtype, ReduceOp op, Run[] runs, Run out, int n) {
         int length = Math.min(n, BLOCK);
         Object[] blocks = blocks(dtype, runs.length, length);
-        Object result = block(dtype, length);
+        Object result = ArrayKind.of(dtype).allocate(length);
         int[] zeros = new int[runs.length];
         for (int from = 0; from < n; from += BLOCK) {
             int m = Math.min(BLOCK, n - from);
@@ -76,45 +77,20 @@ final class NativeReducer {
     private static void get(DType dtype, Run run, int from, Object block, int n) {
         int width = dtype.bytes();
         ByteBuffer bytes = run.staging().slice(run.at() + from * width, n * width);
-        switch (dtype) {
-            case FLOAT32 -> bytes.asFloatBuffer().get((float[]) block, 0, n);
-            case FLOAT64 -> bytes.asDoubleBuffer().get((double[]) block, 0, n);
-            case BFLOAT16, FLOAT16 -> bytes.asShortBuffer().get((short[]) block, 0, n);
-            case INT32 -> bytes.asIntBuffer().get((int[]) block, 0, n);
-            case INT64 -> bytes.asLongBuffer().get((long[]) block, 0, n);
-            case BOOL -> bytes.get((byte[]) block, 0, n);
-        }
+        ArrayKind.of(dtype).read(bytes, block, 0, n);
     }
 
     private static void put(DType dtype, Object block, Run run, int from, int n) {
         int width = dtype.bytes();
         ByteBuffer bytes = run.staging().slice(run.at() + from * width, n * width);
-        switch (dtype) {
-            case FLOAT32 -> bytes.asFloatBuffer().put((float[]) block, 0, n);
-            case FLOAT64 -> bytes.asDoubleBuffer().put((double[]) block, 0, n);
-            case BFLOAT16, FLOAT16 -> bytes.asShortBuffer().put((short[]) block, 0, n);
-            case INT32 -> bytes.asIntBuffer().put((int[]) block, 0, n);
-            case INT64 -> bytes.asLongBuffer().put((long[]) block, 0, n);
-            case BOOL -> bytes.put((byte[]) block, 0, n);
-        }
+        ArrayKind.of(dtype).write(block, 0, n, bytes);
     }
 
     private static Object[] blocks(DType dtype, int count, int length) {
         Object[] blocks = new Object[count];
         for (int i = 0; i < count; i++) {
-            blocks[i] = block(dtype, length);
+            blocks[i] = ArrayKind.of(dtype).allocate(length);
         }
         return blocks;
-    }
-
-    private static Object block(DType dtype, int length) {
-        return switch (dtype) {
-            case FLOAT32 -> new float[length];
-            case FLOAT64 -> new double[length];
-            case BFLOAT16, FLOAT16 -> new short[length];
-            case INT32 -> new int[length];
-            case INT64 -> new long[length];
-            case BOOL -> new byte[length];
-        };
     }
 }

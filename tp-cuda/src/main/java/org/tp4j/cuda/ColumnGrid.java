@@ -11,11 +11,11 @@ package org.tp4j.cuda;
  * @param parts how many parts
  */
 record ColumnGrid(int width, long blocks, long part, int parts) {
-    /** Threads a block, as in the kernels. */
-    static final int THREADS = 256;
+    /** Threads per block. */
+    static final int THREADS = KernelConstants.COLUMN_THREADS;
 
-    /** Rows that a thread loads before it uses the first, as in the kernels. */
-    static final int AHEAD = 4;
+    /** Rows that a thread loads before it uses the first. */
+    static final int AHEAD = KernelConstants.AHEAD;
 
     private static final int WARP = 32;
     private static final int MOST_PARTS = 65535; // blocks in the grid's second dimension

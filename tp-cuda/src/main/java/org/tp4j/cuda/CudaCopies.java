@@ -3,7 +3,6 @@ package org.tp4j.cuda;
 import jcuda.driver.JCudaDriver;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
-import org.tp4j.tensor.internal.HalfFloats;
 
 /**
  * What moves elements without looking at them: copies, fills, choices. Kernels are compiled by the size of an element.
@@ -190,7 +189,7 @@ final class CudaCopies {
     }
 
     private void transpose(StridedBox box, int across, long from, long to, int bytes) {
-        int tile = bytes < 4 ? 64 : 32; // as in copy.cu
+        int tile = bytes < 4 ? KernelConstants.TILE_OF_SMALL : KernelConstants.TILE;
         long rows = box.size(across);
         long columns = box.size(0);
         long rowTiles = (rows + tile - 1) / tile;
@@ -219,7 +218,7 @@ final class CudaCopies {
         if (n == 0) {
             return;
         }
-        long bits = bits(out.dtype(), value);
+        long bits = out.dtype().encode(value);
         if (out.dtype().bytes() == Long.BYTES && (int) bits != (int) (bits >>> Integer.SIZE)) {
             Arguments arguments = Arguments.begin().array(out).int64(n).int64(bits);
             fill.of(DType.INT64).launch(Grid.blocksOfPacks(device, n, Long.BYTES), Grid.THREADS, arguments);
@@ -235,19 +234,6 @@ final class CudaCopies {
         };
         Cuda.check(result, "fill of " + out);
         stream.note(StreamTrace.Kind.COPY, "fill");
-    }
-
-    /** A value as an element's bits. */
-    private static long bits(DType type, double value) {
-        return switch (type) {
-            case FLOAT32 -> Float.floatToRawIntBits((float) value);
-            case FLOAT64 -> Double.doubleToRawLongBits(value);
-            case BFLOAT16 -> HalfFloats.floatToBfloat16((float) value);
-            case FLOAT16 -> HalfFloats.floatToFloat16((float) value);
-            case INT32 -> (int) value;
-            case INT64 -> (long) value;
-            case BOOL -> value != 0 ? 1 : 0;
-        };
     }
 
     /** See {@link org.tp4j.tensor.ElementwiseKernels#where}. */

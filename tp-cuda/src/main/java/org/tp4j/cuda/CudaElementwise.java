@@ -1,12 +1,12 @@
 package org.tp4j.cuda;
 
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ElementwiseKernels;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.TpException;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.UnaryFunction;
 
 /**
  * Elementwise kernels of every type. All of them move 16 bytes at a time where the output allows; operands that are aligned
@@ -51,13 +51,15 @@ final class CudaElementwise implements ElementwiseKernels {
     }
 
     @Override
-    public void unary(UnaryKernel kernel, NdArray x, NdArray out, double a, double b) {
+    public void unary(UnaryFunction function, NdArray x, NdArray out, double a, double b) {
         DType type = x.dtype();
-        checkDefined(kernel, type);
+        if (!function.isDefinedFor(type)) {
+            throw undefined(function, type);
+        }
         long n = x.elements();
         if (n > 0) {
-            Arguments arguments = Arguments.begin().array(x).array(out).int64(n).int32(kernel.ordinal());
-            boolean clamps = kernel == UnaryKernel.CLAMP;
+            Arguments arguments = Arguments.begin().array(x).array(out).int64(n).int32(CppText.code(function));
+            boolean clamps = function == UnaryFunction.CLAMP;
             writeFactors(arguments, type, a, b, (long) (clamps ? Math.ceil(a) : a), (long) Math.floor(b));
             launch(unary, type, n, arguments);
         }
@@ -71,39 +73,21 @@ final class CudaElementwise implements ElementwiseKernels {
         }
     }
 
-    private static void checkDefined(UnaryKernel kernel, DType type) {
-        boolean defined = switch (kernel) {
-            case NEG, ABS, SQUARE, RELU, SCALE, SHIFT, CLAMP, NOT -> true;
-            default -> type.isFloating();
-        };
-        if (!defined) {
-            throw undefined(kernel, type);
-        }
-    }
-
-    private static void checkDefined(BinaryKernel kernel, DType type) {
-        boolean defined = switch (kernel) {
-            case GELU_GRAD, GELU_TANH_GRAD, SILU_GRAD, SIGMOID_GRAD, TANH_GRAD -> type.isFloating();
-            default -> true;
-        };
-        if (!defined) {
-            throw undefined(kernel, type);
-        }
-    }
-
-    private static TpException undefined(Enum<?> kernel, DType type) {
-        return new TpException(kernel + " of " + type + " is not defined; HINT: cast to float32 first");
+    private static TpException undefined(Enum<?> function, DType type) {
+        return new TpException(function + " of " + type + " is not defined; HINT: cast to float32 first");
     }
 
     @Override
-    public void binary(BinaryKernel kernel, NdArray a, NdArray b, NdArray out) {
+    public void binary(BinaryFunction function, NdArray a, NdArray b, NdArray out) {
         DType type = a.dtype();
-        checkDefined(kernel, type);
+        if (!function.isDefinedFor(type)) {
+            throw undefined(function, type);
+        }
         long n = out.elements();
         boolean plain = (a.elements() == n || a.elements() == 1) && (b.elements() == n || b.elements() == 1);
         if (n == 0) {
             return;
-        } else if (plain && !kernel.givesBool()) {
+        } else if (plain && !function.givesBool()) {
             Arguments arguments = Arguments.begin()
                     .array(a)
                     .array(b)
@@ -111,19 +95,19 @@ final class CudaElementwise implements ElementwiseKernels {
                     .int64(n)
                     .int64(a.elements() == n ? 1 : 0)
                     .int64(b.elements() == n ? 1 : 0)
-                    .int32(kernel.ordinal());
+                    .int32(CppText.code(function));
             launch(binary, type, n, arguments);
         } else {
-            broadcast(kernel, a, b, out);
+            broadcast(function, a, b, out);
         }
     }
 
-    private void broadcast(BinaryKernel kernel, NdArray a, NdArray b, NdArray out) {
+    private void broadcast(BinaryFunction function, NdArray a, NdArray b, NdArray out) {
         int bytes = a.dtype().bytes();
         long fromA = CudaBackend.addressOf(a);
         long fromB = CudaBackend.addressOf(b);
         long to = CudaBackend.addressOf(out);
-        KernelFamily family = kernel.givesBool() ? compare : binaryBroadcast;
+        KernelFamily family = function.givesBool() ? compare : binaryBroadcast;
         StridedBox.of(
                         out.shape().toArray(),
                         StridedBox.broadcastStrides(a.shape(), out.shape()),
@@ -136,7 +120,7 @@ final class CudaElementwise implements ElementwiseKernels {
                             .int64(fromB + part.offset(1) * bytes)
                             .int64(to + part.first() * out.dtype().bytes())
                             .int64(part.elements())
-                            .int32(kernel.ordinal());
+                            .int32(CppText.code(function));
                     launch(family, a.dtype(), part.elements(), arguments);
                 });
     }
@@ -153,11 +137,7 @@ final class CudaElementwise implements ElementwiseKernels {
             copies.copyWhole(x, out);
         } else if (n > 0) {
             int bytes = Math.max(x.dtype().bytes(), out.dtype().bytes());
-            Arguments arguments = Arguments.begin()
-                    .array(x)
-                    .array(out)
-                    .int64(n)
-                    .int32(out.dtype().ordinal());
+            Arguments arguments = Arguments.begin().array(x).array(out).int64(n).int32(CppText.code(out.dtype()));
             cast.of(x.dtype()).launch(Grid.blocksOfPacks(device, n, bytes), Grid.THREADS, arguments);
         }
     }
@@ -231,7 +211,7 @@ final class CudaElementwise implements ElementwiseKernels {
                     .int64(dy == null ? 0 : CudaBackend.addressOf(dy) + bytes)
                     .int64(CudaBackend.addressOf(out) + bytes)
                     .int64(n);
-            StridedBox.writeDivider(arguments, columns).int32(activation.ordinal());
+            StridedBox.writeDivider(arguments, columns).int32(CppText.code(activation));
             launch(family, type, n, arguments);
         }
     }
@@ -247,7 +227,7 @@ final class CudaElementwise implements ElementwiseKernels {
                     .array(out)
                     .array(null)
                     .int64(n)
-                    .int32(activation.ordinal());
+                    .int32(CppText.code(activation));
             launch(gated, gate.dtype(), n, arguments);
         }
     }
@@ -263,7 +243,7 @@ final class CudaElementwise implements ElementwiseKernels {
                     .array(dGate)
                     .array(dUp)
                     .int64(n)
-                    .int32(activation.ordinal());
+                    .int32(CppText.code(activation));
             launch(gatedGrad, gate.dtype(), n, arguments);
         }
     }

@@ -14,7 +14,7 @@ import org.tp4j.tensor.TpException;
  */
 final class CudaOptimizer implements OptimizerKernels {
     private static final String SOURCE = "optimizer";
-    private static final int MAX_SLOTS = 40; // as in optimizer.cu
+    private static final int MAX_SLOTS = KernelConstants.MAX_SLOTS;
     private static final long BLOCKS_A_MULTIPROCESSOR = 16;
     private static final int SMALLEST_CHUNK = 4 * Grid.THREADS; // a pack of four a thread
 
@@ -96,7 +96,7 @@ final class CudaOptimizer implements OptimizerKernels {
                 .float64(settings.beta2())
                 .float64(settings.eps())
                 .int64(chunk)
-                .int32(gradientType.ordinal())
+                .int32(CppText.code(gradientType))
                 .int32(settings.flag() ? 1 : 0)
                 .int32(filled);
         long blocks = 0;

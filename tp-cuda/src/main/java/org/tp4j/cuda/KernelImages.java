@@ -93,7 +93,7 @@ final class KernelImages {
 
     private byte[] compile(String file, DType scalar) {
         String source = KernelSources.text(file + ".cu");
-        Map<String, String> headers = KernelSources.headers();
+        Map<String, String> headers = KernelSources.headers(scalar);
         List<String> defines = KernelSources.defines(scalar);
         List<String> parts = new ArrayList<>(List.of(source, compiler.description(), nvrtcIdentity()));
         parts.addAll(headers.values());

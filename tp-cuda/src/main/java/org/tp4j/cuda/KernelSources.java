@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.tp4j.tensor.DType;
 
 /** The CUDA C++ sources among the resources, and how they are compiled for an element type. */
@@ -16,29 +16,17 @@ final class KernelSources {
 
     private KernelSources() {}
 
-    /** The text of what sources include, by name. */
-    static Map<String, String> headers() {
-        Map<String, String> headers = new LinkedHashMap<>();
+    /** The text of what sources include when they are compiled for an element type, by name. */
+    static Map<String, String> headers(DType scalar) {
+        Map<String, String> headers = new TreeMap<>(GeneratedHeaders.forType(scalar));
         HEADERS.forEach(header -> headers.put(header, text(header)));
         return headers;
     }
 
     /** The macros a source is compiled with for an element type. */
     static List<String> defines(DType scalar) {
-        return List.of("SCALAR=" + typeName(scalar), "SCALAR_IS_" + scalar.name());
-    }
-
-    /** The C type of an element in memory. */
-    private static String typeName(DType type) {
-        return switch (type) {
-            case FLOAT32 -> "float";
-            case FLOAT64 -> "double";
-            case BFLOAT16 -> "bfloat16";
-            case FLOAT16 -> "float16";
-            case INT32 -> "int";
-            case INT64 -> "int64";
-            case BOOL -> "bool8";
-        };
+        String scalarType = "SCALAR=" + scalar.cudaName();
+        return scalar.isFloating() ? List.of(scalarType) : List.of(scalarType, "SCALAR_IS_WHOLE");
     }
 
     /** The text of a resource. */

@@ -15,12 +15,7 @@ import org.tp4j.tensor.Shape;
  * <p>Nothing depends on which block comes first, so that results are the same each time.
  */
 final class ReductionPasses {
-    // As in reduce.cu.
-    private static final int AS_STATE = 0;
-    private static final int AS_SCALAR = 1;
-    private static final int AS_FLOAT = 2;
-    private static final int AS_DOUBLE = 3;
-    private static final int AHEAD = 4;
+    private static final int AHEAD = KernelConstants.AHEAD;
     private static final int WIDEST_PACK = 8;
 
     private static final int ROW_THREADS = 256;
@@ -46,14 +41,14 @@ final class ReductionPasses {
      * What a pass reads and where its results go.
      *
      * @param dtype type of the elements of the reduction
-     * @param kind index of the kind
+     * @param kind the kind
      * @param from address of elements, or of states
      * @param states whether it is states
      * @param to address of the results
      * @param as what the results are written as
      */
-    private record Pass(DType dtype, int kind, long from, boolean states, long to, int as) {
-        Pass(Pass like, long from, boolean states, long to, int as) {
+    private record Pass(DType dtype, Kind kind, long from, boolean states, long to, ResultForm as) {
+        Pass(Pass like, long from, boolean states, long to, ResultForm as) {
             this(like.dtype, like.kind, from, states, to, as);
         }
     }
@@ -64,12 +59,12 @@ final class ReductionPasses {
 
     /** Bytes of a state: a value and its error, in 32 bits for floats of up to 32, else in 64. */
     static long stateBytes(DType dtype) {
-        return dtype.isFloating() && dtype != DType.FLOAT64 ? 8 : 16;
+        return 2L * dtype.accumulator().bytes();
     }
 
     /** out = the sums over m of states [m, n], rounded once; n is the size of out, whose type is {@code dtype}. */
     void sumStates(DType dtype, long states, long m, NdArray out) {
-        Pass pass = new Pass(dtype, Kind.SUM.ordinal(), states, true, CudaBackend.addressOf(out), AS_SCALAR);
+        Pass pass = new Pass(dtype, Kind.SUM, states, true, CudaBackend.addressOf(out), ResultForm.AS_SCALAR);
         columns(pass, 1, m, out.elements());
     }
 
@@ -78,8 +73,7 @@ final class ReductionPasses {
         if (out.elements() == 0) {
             return;
         }
-        Pass whole = new Pass(
-                x.dtype(), kind.ordinal(), CudaBackend.addressOf(x), false, CudaBackend.addressOf(out), as(x, out));
+        Pass whole = new Pass(x.dtype(), kind, CudaBackend.addressOf(x), false, CudaBackend.addressOf(out), as(x, out));
         if (x.elements() == 0) {
             rows(whole, out.elements(), 0);
             return;
@@ -93,11 +87,11 @@ final class ReductionPasses {
         }
     }
 
-    private static int as(NdArray x, NdArray out) {
+    private static ResultForm as(NdArray x, NdArray out) {
         if (out.dtype() == x.dtype()) {
-            return AS_SCALAR;
+            return ResultForm.AS_SCALAR;
         }
-        return out.dtype() == DType.FLOAT64 ? AS_DOUBLE : AS_FLOAT;
+        return out.dtype() == DType.FLOAT64 ? ResultForm.AS_DOUBLE : ResultForm.AS_FLOAT;
     }
 
     /** Sizes of dimensions kept and reduced together, in turn, kept ones first and last; returns the index of the last. */
@@ -137,7 +131,7 @@ final class ReductionPasses {
             return;
         }
         try (Workspace states = new Workspace(pool, outer * inner * stateBytes(whole.dtype))) {
-            reduce(new Pass(whole, whole.from, whole.states, states.address(), AS_STATE), outer, m, inner);
+            reduce(new Pass(whole, whole.from, whole.states, states.address(), ResultForm.AS_STATE), outer, m, inner);
             sizes[at - 1] *= sizes[at + 1];
             System.arraycopy(sizes, at + 2, sizes, at, last - at - 1);
             reduce(new Pass(whole, states.address(), true, whole.to, whole.as), sizes, last - 2);
@@ -174,7 +168,7 @@ final class ReductionPasses {
             return;
         }
         try (Workspace states = new Workspace(pool, parts * count * stateBytes(pass.dtype))) {
-            Pass first = new Pass(pass, pass.from, false, states.address(), AS_STATE);
+            Pass first = new Pass(pass, pass.from, false, states.address(), ResultForm.AS_STATE);
             launchRows(first, count, n, (int) part, (int) parts, group);
             columns(new Pass(pass, states.address(), true, pass.to, pass.as), 1, parts, count);
         }
@@ -198,8 +192,8 @@ final class ReductionPasses {
                                 .int64(n)
                                 .int32(part)
                                 .int32(parts)
-                                .int32(pass.kind)
-                                .int32(pass.as)
+                                .int32(CppText.code(pass.kind))
+                                .int32(CppText.code(pass.as))
                                 .int32(group));
     }
 
@@ -214,7 +208,7 @@ final class ReductionPasses {
             return;
         }
         try (Workspace states = new Workspace(pool, grid.parts() * outer * inner * stateBytes(pass.dtype))) {
-            Pass first = new Pass(pass, pass.from, pass.states, states.address(), AS_STATE);
+            Pass first = new Pass(pass, pass.from, pass.states, states.address(), ResultForm.AS_STATE);
             launchColumns(family, first, outer, m, inner, grid);
             columns(new Pass(pass, states.address(), true, pass.to, pass.as), 1, grid.parts(), outer * inner);
         }
@@ -235,7 +229,7 @@ final class ReductionPasses {
                                 .int64(inner)
                                 .int64(grid.part())
                                 .int32(grid.width())
-                                .int32(pass.kind)
-                                .int32(pass.as));
+                                .int32(CppText.code(pass.kind))
+                                .int32(CppText.code(pass.as)));
     }
 }

@@ -14,10 +14,10 @@ import org.tp4j.tensor.TpException;
  * @param packs the most pieces of 16 bytes a row touches, wherever it begins
  */
 record RowGrid(int group, int threads, long blocks, int packs) {
-    /** Pieces that a thread keeps of a row, as in the kernels. */
-    static final int KEPT = 4;
+    /** Pieces that a thread keeps of a row. */
+    static final int KEPT = KernelConstants.KEPT;
 
-    private static final int MOST_THREADS = 512;
+    private static final int MOST_THREADS = KernelConstants.MOST_THREADS;
     private static final int WARP = 32;
     private static final int LOOP_THREADS = 256;
     private static final int SHORT_ROW_THREADS = 128;

@@ -9,8 +9,8 @@ import org.tp4j.tensor.Shape;
  * 64-bit division.
  */
 final class StridedBox {
-    /** Dimensions that a kernel takes, after merging; as in {@code loops.cuh}. */
-    static final int MAX_DIMS = 8;
+    /** Dimensions that a kernel takes, after merging. */
+    static final int MAX_DIMS = KernelConstants.MAX_DIMS;
 
     private static final long MOST_TUPLES = 1L << 30;
 

@@ -1,7 +1,7 @@
 // Elementwise functions of two arguments of one shape.
 #include "arithmetic.cuh"
 
-// ---- out = kernel(a, b), each operand of out's size or one number
+// ---- out = f(a, b), each operand of out's size or one number
 
 struct BinaryArgs {
     const SCALAR* a;
@@ -10,14 +10,14 @@ struct BinaryArgs {
     int64 n;
     int64 aStep;
     int64 bStep;
-    int kernel;
+    int function;
 };
 
 extern "C" __global__ void binary(BinaryArgs a) {
     int64 head = headOf<N>(a.out);
     Source<SCALAR, N> left(a.a, a.aStep, head);
     Source<SCALAR, N> right(a.b, a.bStep, head);
-    withBinary(a.kernel, [&](auto f) {
+    withBinary(a.function, [&](auto f) {
         forPacks<N>(a.n, head, [&](int64 i, auto count) {
             constexpr int M = decltype(count)::value;
             Pack<SCALAR, M> x = left.get(i, count);

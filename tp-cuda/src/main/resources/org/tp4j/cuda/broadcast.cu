@@ -1,28 +1,7 @@
 // Elementwise functions of two arguments that broadcast, and comparisons.
 #include "arithmetic.cuh"
 
-__device__ __forceinline__ bool holds(int kernel, C a, C b) {
-    switch (kernel) { // the order of BinaryKernel.java
-        case 6:
-            return a == b;
-        case 7:
-            return a != b;
-        case 8:
-            return a < b;
-        case 9:
-            return a <= b;
-        case 10:
-            return a > b;
-        case 11:
-            return a >= b;
-        case 12:
-            return a != 0 && b != 0;
-        default:
-            return a != 0 || b != 0;
-    }
-}
-
-// ---- out = kernel(a, b), broadcast
+// ---- out = f(a, b), broadcast
 
 struct BroadcastArgs {
     Box box;
@@ -31,7 +10,7 @@ struct BroadcastArgs {
     const SCALAR* b;
     void* out;
     int64 n;
-    int kernel;
+    int function;
 };
 
 // each(i, left pack, right pack) for all elements of out, `head` being its first aligned one. Code for every way an operand
@@ -64,7 +43,7 @@ extern "C" __global__ void binaryBroadcast(BroadcastArgs a) {
     SCALAR* out = (SCALAR*)a.out;
     forBroadcast(a, headOf<N>(out), [&](int64 i, auto x, auto y) {
         constexpr int M = sizeof(x) / sizeof(SCALAR);
-        withBinary(a.kernel, [&](auto f) {
+        withBinary(a.function, [&](auto f) {
 #pragma unroll
             for (int k = 0; k < M; k++) {
                 x.at[k] = store<SCALAR>(f((C)load(x.at[k]), (C)load(y.at[k])));
@@ -74,7 +53,7 @@ extern "C" __global__ void binaryBroadcast(BroadcastArgs a) {
     });
 }
 
-// out = kernel(a, b) as truth values.
+// out = f(a, b) as truth values.
 extern "C" __global__ void compare(BroadcastArgs a) {
     bool8* out = (bool8*)a.out;
     forBroadcast(a, headOf<N>(out), [&](int64 i, auto x, auto y) {
@@ -82,7 +61,7 @@ extern "C" __global__ void compare(BroadcastArgs a) {
         Pack<bool8, M> result;
 #pragma unroll
         for (int k = 0; k < M; k++) {
-            result.at[k] = holds(a.kernel, (C)load(x.at[k]), (C)load(y.at[k])) ? 1 : 0;
+            result.at[k] = holds(a.function, (C)load(x.at[k]), (C)load(y.at[k])) ? 1 : 0;
         }
         storePack(out + i, result);
     });

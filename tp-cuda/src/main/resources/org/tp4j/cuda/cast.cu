@@ -5,11 +5,11 @@ struct CastArgs {
     const SCALAR* x;
     void* out;
     int64 n;
-    int type; // of out
+    int type; // of out, a DType
 };
 
 // What SCALAR is widened to before it is rounded.
-#if defined(SCALAR_IS_INT32) || defined(SCALAR_IS_INT64) || defined(SCALAR_IS_BOOL)
+#ifdef SCALAR_IS_WHOLE
 typedef int64 Wide;
 #else
 typedef Computed<SCALAR>::type Wide;
@@ -33,20 +33,5 @@ template <class T> __device__ __forceinline__ void castTo(const CastArgs& a) {
 }
 
 extern "C" __global__ void cast(CastArgs a) {
-    switch (a.type) { // the order of DType.java
-        case 0:
-            return castTo<float>(a);
-        case 1:
-            return castTo<double>(a);
-        case 2:
-            return castTo<bfloat16>(a);
-        case 3:
-            return castTo<float16>(a);
-        case 4:
-            return castTo<int>(a);
-        case 5:
-            return castTo<int64>(a);
-        default:
-            return castTo<bool8>(a);
-    }
+    withType(a.type, [&](auto type) { castTo<typename decltype(type)::type>(a); });
 }

@@ -60,7 +60,7 @@ struct TransposeArgs {
     int columns;
 };
 
-constexpr int TILE = sizeof(SCALAR) < 4 ? 64 : 32;
+constexpr int TILE = sizeof(SCALAR) < 4 ? TILE_OF_SMALL : TILE_OF_LARGE;
 constexpr int WIDTH = 32; // threads along a row, and 8 rows of threads
 constexpr int HEIGHT = 8;
 

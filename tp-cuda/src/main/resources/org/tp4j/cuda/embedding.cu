@@ -5,7 +5,6 @@ typedef Computed<SCALAR>::type C;
 typedef Row<SCALAR> Elements;
 
 constexpr int N = Elements::N;
-constexpr int AHEAD = 4;
 
 struct GatherRowsArgs {
     const SCALAR* table;

@@ -1,4 +1,5 @@
-// The elementwise functions, numbered as in UnaryKernel.java, BinaryKernel.java and Activation.java.
+// What the elementwise functions and activations are made of; their expressions are in UnaryFunction.java and
+// BinaryFunction.java, from where elementwise.cuh and activations.cuh are generated.
 #pragma once
 #include "tp4j.cuh"
 
@@ -243,54 +244,4 @@ template <class C> __device__ __forceinline__ C relu(C x) {
     return x <= 0 ? 0 : x;
 }
 
-// ---- an activation and its slope, chosen once a kernel: visitor(f) where f(x) is the value and f.slope(x) the derivative
-
-struct Relu {
-    template <class C> __device__ __forceinline__ C operator()(C x) const {
-        return relu(x);
-    }
-    // Slope times dy: exactly 0 or dy, whatever dy is.
-    template <class C> __device__ __forceinline__ C gradient(C x, C dy) const {
-        return x > 0 ? dy : 0;
-    }
-};
-
-struct Gelu {
-    template <class C> __device__ __forceinline__ C operator()(C x) const {
-        return gelu(x);
-    }
-    template <class C> __device__ __forceinline__ C gradient(C x, C dy) const {
-        return geluSlope(x) * dy;
-    }
-};
-
-struct GeluTanh {
-    template <class C> __device__ __forceinline__ C operator()(C x) const {
-        return geluTanh(x);
-    }
-    template <class C> __device__ __forceinline__ C gradient(C x, C dy) const {
-        return geluTanhSlope(x) * dy;
-    }
-};
-
-struct Silu {
-    template <class C> __device__ __forceinline__ C operator()(C x) const {
-        return silu(x);
-    }
-    template <class C> __device__ __forceinline__ C gradient(C x, C dy) const {
-        return siluSlope(x) * dy;
-    }
-};
-
-template <class Visitor> __device__ __forceinline__ void withActivation(int activation, Visitor visitor) {
-    switch (activation) { // the order of Activation.java
-        case 0:
-            return visitor(Relu());
-        case 1:
-            return visitor(Gelu());
-        case 2:
-            return visitor(GeluTanh());
-        default:
-            return visitor(Silu());
-    }
-}
+#include "activations.cuh"

@@ -71,8 +71,6 @@ template <class T, int N> struct Source {
     }
 };
 
-constexpr int MAX_DIMS = 8; // of a Box; as in StridedBox.java
-
 // n / divisor for n < 2^31 without a division: (mulhi(n, multiplier) + n) >> shift.
 struct Divider {
     uint32 divisor;

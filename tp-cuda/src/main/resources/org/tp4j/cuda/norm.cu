@@ -7,8 +7,6 @@
 typedef Computed<SCALAR>::type C;
 typedef Row<SCALAR> Elements;
 
-// Packs that a thread keeps of a row.
-constexpr int KEPT = 4;
 constexpr int N = Elements::N;
 
 struct NormArgs {
@@ -247,11 +245,6 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS) normGrad(NormGradArgs
 extern "C" __global__ void __launch_bounds__(MOST_THREADS) normGradLong(NormGradArgs a) {
     normRowGrad<true>(a);
 }
-
-// The threads of a block for columns.
-constexpr int COLUMN_THREADS = 256;
-// Rows that are added pairwise before the sum takes them up.
-constexpr int AHEAD = 4;
 
 struct NormWeightGradArgs {
     const SCALAR* x;

@@ -20,15 +20,13 @@ struct Slot {
     int64 firstChunk; // block that begins with this parameter's first element
 };
 
-constexpr int MAX_SLOTS = 40; // as in CudaOptimizer.java
-
 struct OptimizerArgs {
     double gradScale;
     double beta1; // or the momentum
     double beta2;
     double eps;
     int64 chunk;      // elements a block, a multiple of all packs
-    int gradientType; // the order of DType.java
+    int gradientType; // a DType
     int decoupled;    // or nesterov
     int slots;
     Slot slot[MAX_SLOTS];
@@ -107,16 +105,9 @@ __device__ __forceinline__ void forChunk(const OptimizerArgs& a, const Slot& s, 
 template <class Step>
 __device__ __forceinline__ void forGradients(
     const OptimizerArgs& a, const Slot& s, bool usesFirst, bool usesSecond, Step step) {
-    switch (a.gradientType) {
-        case 0:
-            return forChunk<float>(a, s, usesFirst, usesSecond, step);
-        case 1:
-            return forChunk<double>(a, s, usesFirst, usesSecond, step);
-        case 2:
-            return forChunk<bfloat16>(a, s, usesFirst, usesSecond, step);
-        default:
-            return forChunk<float16>(a, s, usesFirst, usesSecond, step);
-    }
+    withFloat(a.gradientType, [&](auto type) {
+        forChunk<typename decltype(type)::type>(a, s, usesFirst, usesSecond, step);
+    });
 }
 
 // g' = gradScale g + decay w; v = momentum v + g' (v = g' at the first step); w -= rate (nesterov ? g' + momentum v : v).

@@ -9,15 +9,7 @@
 typedef Accumulated<SCALAR>::type C;
 typedef Row<SCALAR> Elements;
 
-// Loads under way in a thread.
-constexpr int AHEAD = 4;
 constexpr int N = Elements::N;
-
-// In the order of ReductionKernels.Kind.
-enum Kind { SUM, SUM_SQUARES, SUM_ABS, MAX, MIN, MAX_ABS };
-
-// What a result is written as.
-enum Result { AS_STATE, AS_SCALAR, AS_FLOAT, AS_DOUBLE };
 
 // The value of a maximum is kept as a sum without error.
 typedef Sum<C> State;
@@ -148,8 +140,6 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS) reduceRows(ReduceRows
     }
 }
 
-// The threads of a block for columns.
-constexpr int COLUMN_THREADS = 256;
 // Columns a thread takes when it loads 16 bytes at once; a block's states must fit the shared memory there is without asking.
 constexpr int WIDE = N < 8 ? N : 8;
 

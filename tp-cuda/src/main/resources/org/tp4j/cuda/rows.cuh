@@ -116,9 +116,6 @@ template <class T> __device__ __forceinline__ T zero() {
     return store<T>((typename Computed<T>::type)0);
 }
 
-// The most threads that a block for rows has, which leaves each of them 128 registers.
-constexpr int MOST_THREADS = 512;
-
 // Rows are shared out to groups of threads: `size` is a power of two, up to 32 or the whole block. A thread whose row is not
 // there goes on with an empty one, since the others of its warp count on it.
 struct Group {

@@ -8,8 +8,6 @@
 typedef Computed<SCALAR>::type C;
 typedef Row<SCALAR> Elements;
 
-// Packs that a thread keeps of a row, or loads before it uses the first.
-constexpr int KEPT = 4;
 constexpr int N = Elements::N;
 // Blocks on a multiprocessor: doubles get the registers they need, for the others the compiler weighs.
 constexpr int MIN_BLOCKS = sizeof(C) == 8 ? 1 : 0;

@@ -31,6 +31,13 @@ struct StepNumber {
     }
 };
 
+// A type as a value.
+template <class T> struct Type {
+    typedef T type;
+};
+
+#include "codes.cuh"
+
 // The type an element is computed in.
 template <class T> struct Computed {
     typedef T type;

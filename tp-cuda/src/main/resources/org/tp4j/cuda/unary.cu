@@ -1,20 +1,20 @@
 // Elementwise functions of one argument.
 #include "arithmetic.cuh"
 
-// ---- out = kernel(x; a, b)
+// ---- out = f(x; a, b)
 
 struct UnaryArgs {
     const SCALAR* x;
     SCALAR* out;
     int64 n;
-    int kernel;
+    int function;
     Factors factors;
 };
 
 extern "C" __global__ void unary(UnaryArgs a) {
     int64 head = headOf<N>(a.out);
     Source<SCALAR, N> x(a.x, 1, head);
-    withUnary(a.kernel, a.factors, [&](auto f) {
+    withUnary(a.function, a.factors, [&](auto f) {
         forPacks<N>(a.n, head, [&](int64 i, auto count) {
             constexpr int M = decltype(count)::value;
             Pack<SCALAR, M> pack = x.get(i, count);

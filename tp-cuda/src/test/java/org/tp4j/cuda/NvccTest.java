@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -45,8 +46,11 @@ class NvccTest {
     @ParameterizedTest
     @MethodSource("sourcesAndTypes")
     void shouldCompileEveryKernel(String name, DType type) throws Exception {
-        Path folder = Path.of(Kernels.class.getResource("tp4j.cuh").toURI()).getParent();
-        Compiled compiled = compile(folder.resolve(name), KernelSources.defines(type));
+        for (Map.Entry<String, String> header : KernelSources.headers(type).entrySet()) {
+            Files.writeString(work.resolve(header.getKey()), header.getValue());
+        }
+        Path source = Files.writeString(work.resolve(name), KernelSources.text(name));
+        Compiled compiled = compile(source, KernelSources.defines(type));
         assertThat(compiled.exitCode()).as(compiled.output()).isZero();
         assertThat(compiled.output()).doesNotContain("warning");
         assertThat(work.resolve("kernels.fatbin")).isNotEmptyFile();

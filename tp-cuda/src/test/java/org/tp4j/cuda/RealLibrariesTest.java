@@ -88,7 +88,7 @@ class RealLibrariesTest {
                     .compile(
                             name,
                             Files.readString(folder.resolve(name)),
-                            KernelSources.headers(),
+                            KernelSources.headers(type),
                             KernelSources.defines(type));
             assertThat(image[ELF_MACHINE] & 0xFF).isEqualTo(CUDA_MACHINE);
         }

@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Storage;
@@ -177,7 +177,7 @@ final class BackwardPass {
         } else {
             NdArray sum =
                     NdArray.allocate(have.backend(), have.dtype(), have.array().shape());
-            have.backend().elementwise().binary(BinaryKernel.ADD, have.local(), gradient.local(), sum);
+            have.backend().elementwise().binary(BinaryFunction.ADD, have.local(), gradient.local(), sum);
             at.gradient = EagerTensor.of(sum, have.shape(), have.layoutOrNull());
             at.owned = true;
         }

@@ -12,7 +12,7 @@ import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Storage;
 import org.tp4j.tensor.Tensor;
-import org.tp4j.tensor.internal.HalfFloats;
+import org.tp4j.tensor.internal.ElementBits;
 
 /** A tensor that is computed at once: this rank's array, and where it came from. On no mesh, unless a {@link MeshTensor}. */
 public class EagerTensor extends FluentTensor {
@@ -231,15 +231,7 @@ public class EagerTensor extends FluentTensor {
         ByteBuffer b = bytes();
         double[] result = new double[(int) array.elements()];
         for (int i = 0; i < result.length; i++) {
-            result[i] = switch (dtype()) {
-                case FLOAT32 -> b.getFloat();
-                case FLOAT64 -> b.getDouble();
-                case BFLOAT16 -> HalfFloats.bfloat16ToFloat(b.getShort());
-                case FLOAT16 -> HalfFloats.float16ToFloat(b.getShort());
-                case INT32 -> b.getInt();
-                case INT64 -> b.getLong();
-                case BOOL -> b.get();
-            };
+            result[i] = dtype().decode(ElementBits.get(b, dtype().bytes()));
         }
         return result;
     }
@@ -261,17 +253,14 @@ public class EagerTensor extends FluentTensor {
 
     @Override
     public final long[] toLongs() {
+        if (dtype().isFloating()) {
+            throw new IllegalStateException(
+                    "toLongs() of a tensor of type " + dtype() + "; HINT: cast it to int64 first");
+        }
         ByteBuffer b = bytes();
         long[] result = new long[(int) array.elements()];
         for (int i = 0; i < result.length; i++) {
-            result[i] = switch (dtype()) {
-                case INT32 -> b.getInt();
-                case INT64 -> b.getLong();
-                case BOOL -> b.get();
-                default ->
-                    throw new IllegalStateException(
-                            "toLongs() of a tensor of type " + dtype() + "; HINT: cast it to int64 first");
-            };
+            result[i] = ElementBits.get(b, dtype().bytes());
         }
         return result;
     }

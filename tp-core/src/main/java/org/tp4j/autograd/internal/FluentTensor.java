@@ -28,13 +28,13 @@ import org.tp4j.op.internal.SumOp;
 import org.tp4j.op.internal.UnaryOp;
 import org.tp4j.op.internal.WhereOp;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.CrossEntropyOptions;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.StepNumber;
 import org.tp4j.tensor.Tensor;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.UnaryFunction;
 
 /** The methods of {@link Tensor} that are operations: each names what {@link Dispatch} is to run. */
 abstract class FluentTensor implements Tensor {
@@ -46,37 +46,37 @@ abstract class FluentTensor implements Tensor {
         return Dispatch.run(operation, this, other);
     }
 
-    private Tensor unary(UnaryKernel kernel) {
-        return run(UnaryOp.of(kernel));
+    private Tensor unary(UnaryFunction function) {
+        return run(UnaryOp.of(function));
     }
 
-    private Tensor binary(BinaryKernel kernel, Tensor other) {
-        return run(new BinaryOp(kernel), other);
+    private Tensor binary(BinaryFunction function, Tensor other) {
+        return run(new BinaryOp(function), other);
     }
 
     @Override
     public Tensor add(Tensor other) {
-        return binary(BinaryKernel.ADD, other);
+        return binary(BinaryFunction.ADD, other);
     }
 
     @Override
     public Tensor sub(Tensor other) {
-        return binary(BinaryKernel.SUB, other);
+        return binary(BinaryFunction.SUB, other);
     }
 
     @Override
     public Tensor mul(Tensor other) {
-        return binary(BinaryKernel.MUL, other);
+        return binary(BinaryFunction.MUL, other);
     }
 
     @Override
     public Tensor div(Tensor other) {
-        return binary(BinaryKernel.DIV, other);
+        return binary(BinaryFunction.DIV, other);
     }
 
     @Override
     public Tensor add(double number) {
-        return run(new UnaryOp(UnaryKernel.SHIFT, number, 0));
+        return run(new UnaryOp(UnaryFunction.SHIFT, number, 0));
     }
 
     @Override
@@ -86,7 +86,7 @@ abstract class FluentTensor implements Tensor {
 
     @Override
     public Tensor mul(double number) {
-        return run(new UnaryOp(UnaryKernel.SCALE, number, 0));
+        return run(new UnaryOp(UnaryFunction.SCALE, number, 0));
     }
 
     @Override
@@ -96,17 +96,17 @@ abstract class FluentTensor implements Tensor {
 
     @Override
     public Tensor neg() {
-        return unary(UnaryKernel.NEG);
+        return unary(UnaryFunction.NEG);
     }
 
     @Override
     public Tensor maximum(Tensor other) {
-        return binary(BinaryKernel.MAXIMUM, other);
+        return binary(BinaryFunction.MAXIMUM, other);
     }
 
     @Override
     public Tensor minimum(Tensor other) {
-        return binary(BinaryKernel.MINIMUM, other);
+        return binary(BinaryFunction.MINIMUM, other);
     }
 
     @Override
@@ -127,62 +127,62 @@ abstract class FluentTensor implements Tensor {
 
     @Override
     public Tensor exp() {
-        return unary(UnaryKernel.EXP);
+        return unary(UnaryFunction.EXP);
     }
 
     @Override
     public Tensor log() {
-        return unary(UnaryKernel.LOG);
+        return unary(UnaryFunction.LOG);
     }
 
     @Override
     public Tensor sqrt() {
-        return unary(UnaryKernel.SQRT);
+        return unary(UnaryFunction.SQRT);
     }
 
     @Override
     public Tensor square() {
-        return unary(UnaryKernel.SQUARE);
+        return unary(UnaryFunction.SQUARE);
     }
 
     @Override
     public Tensor abs() {
-        return unary(UnaryKernel.ABS);
+        return unary(UnaryFunction.ABS);
     }
 
     @Override
     public Tensor relu() {
-        return unary(UnaryKernel.RELU);
+        return unary(UnaryFunction.RELU);
     }
 
     @Override
     public Tensor gelu() {
-        return unary(UnaryKernel.GELU);
+        return unary(UnaryFunction.GELU);
     }
 
     @Override
     public Tensor geluTanh() {
-        return unary(UnaryKernel.GELU_TANH);
+        return unary(UnaryFunction.GELU_TANH);
     }
 
     @Override
     public Tensor silu() {
-        return unary(UnaryKernel.SILU);
+        return unary(UnaryFunction.SILU);
     }
 
     @Override
     public Tensor sigmoid() {
-        return unary(UnaryKernel.SIGMOID);
+        return unary(UnaryFunction.SIGMOID);
     }
 
     @Override
     public Tensor tanh() {
-        return unary(UnaryKernel.TANH);
+        return unary(UnaryFunction.TANH);
     }
 
     @Override
     public Tensor clamp(double low, double high) {
-        return run(new UnaryOp(UnaryKernel.CLAMP, low, high));
+        return run(new UnaryOp(UnaryFunction.CLAMP, low, high));
     }
 
     @Override
@@ -381,37 +381,37 @@ abstract class FluentTensor implements Tensor {
 
     @Override
     public Tensor eq(Tensor other) {
-        return binary(BinaryKernel.EQ, other);
+        return binary(BinaryFunction.EQ, other);
     }
 
     @Override
     public Tensor ne(Tensor other) {
-        return binary(BinaryKernel.NE, other);
+        return binary(BinaryFunction.NE, other);
     }
 
     @Override
     public Tensor lt(Tensor other) {
-        return binary(BinaryKernel.LT, other);
+        return binary(BinaryFunction.LT, other);
     }
 
     @Override
     public Tensor le(Tensor other) {
-        return binary(BinaryKernel.LE, other);
+        return binary(BinaryFunction.LE, other);
     }
 
     @Override
     public Tensor gt(Tensor other) {
-        return binary(BinaryKernel.GT, other);
+        return binary(BinaryFunction.GT, other);
     }
 
     @Override
     public Tensor ge(Tensor other) {
-        return binary(BinaryKernel.GE, other);
+        return binary(BinaryFunction.GE, other);
     }
 
     @Override
     public Tensor not() {
-        return unary(UnaryKernel.NOT);
+        return unary(UnaryFunction.NOT);
     }
 
     @Override

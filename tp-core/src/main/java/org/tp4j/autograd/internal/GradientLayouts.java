@@ -152,7 +152,7 @@ final class GradientLayouts {
         EagerTensor left = conform(a, common, "gradient");
         EagerTensor right = conform(b, common, "gradient");
         NdArray sum = NdArray.allocate(a.backend(), a.dtype(), left.array().shape());
-        a.backend().elementwise().binary(org.tp4j.tensor.BinaryKernel.ADD, left.local(), right.local(), sum);
+        a.backend().elementwise().binary(org.tp4j.tensor.BinaryFunction.ADD, left.local(), right.local(), sum);
         return EagerTensor.of(sum, a.shape(), common);
     }
 }

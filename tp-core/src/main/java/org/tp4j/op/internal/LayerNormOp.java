@@ -26,7 +26,7 @@ public record LayerNormOp(double eps, boolean affine) implements Operation {
 
     /** Type of statistics of rows. */
     static DType statistics(DType dtype) {
-        return dtype == DType.FLOAT64 ? DType.FLOAT64 : DType.FLOAT32;
+        return dtype.accumulator();
     }
 
     /** Checks that x has rows and the parameters, if any, their length and type. */

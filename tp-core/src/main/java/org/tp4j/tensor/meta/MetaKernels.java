@@ -3,7 +3,7 @@ package org.tp4j.tensor.meta;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.ElementwiseKernels;
 import org.tp4j.tensor.GemmKernels;
 import org.tp4j.tensor.LossKernels;
@@ -15,7 +15,7 @@ import org.tp4j.tensor.RandomKernels;
 import org.tp4j.tensor.ReductionKernels;
 import org.tp4j.tensor.Region;
 import org.tp4j.tensor.StepNumber;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.UnaryFunction;
 
 /** Kernels that do nothing; ids and labels are never found to be out of range. */
 final class MetaKernels
@@ -27,10 +27,10 @@ final class MetaKernels
                 RandomKernels,
                 OptimizerKernels {
     @Override
-    public void unary(UnaryKernel kernel, NdArray x, NdArray out, double a, double b) {}
+    public void unary(UnaryFunction function, NdArray x, NdArray out, double a, double b) {}
 
     @Override
-    public void binary(BinaryKernel kernel, NdArray a, NdArray b, NdArray out) {}
+    public void binary(BinaryFunction function, NdArray a, NdArray b, NdArray out) {}
 
     @Override
     public void where(NdArray condition, NdArray a, NdArray b, NdArray out) {}

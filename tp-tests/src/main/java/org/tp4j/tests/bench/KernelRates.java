@@ -9,7 +9,7 @@ import org.tp4j.nn.Module;
 import org.tp4j.optim.AdamW;
 import org.tp4j.optim.SGD;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.ReductionKernels;
@@ -96,7 +96,7 @@ final class KernelRates {
         SGD sgd = new SGD(layer, 1e-3);
         AdamW adam = new AdamW(layer, 1e-3);
         return List.of(
-                new Measured("add", 3 * b, () -> backend.elementwise().binary(BinaryKernel.ADD, x, dy, out)),
+                new Measured("add", 3 * b, () -> backend.elementwise().binary(BinaryFunction.ADD, x, dy, out)),
                 new Measured(
                         "cast to float32",
                         b + DType.FLOAT32.bytes(),

@@ -10,13 +10,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ElementwiseKernels;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.TpException;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.UnaryFunction;
 
 /** Every elementwise kernel and type on CUDA against the CPU: odd sizes, unaligned windows, extreme numbers, broadcasting. */
 class ElementwiseKernelsTest {
@@ -97,95 +97,73 @@ class ElementwiseKernelsTest {
         return dtype.isHalf() ? 1 : epsilons;
     }
 
-    private static boolean isDefined(UnaryKernel kernel, DType dtype) {
-        if (dtype == DType.BOOL || kernel == UnaryKernel.NOT) {
-            return dtype == DType.BOOL && kernel == UnaryKernel.NOT;
-        }
-        return dtype.isFloating()
-                || switch (kernel) {
-                    case NEG, ABS, SQUARE, RELU, SCALE, SHIFT, CLAMP -> true;
-                    default -> false;
-                };
-    }
-
     @ParameterizedTest
     @EnumSource(DType.class)
     void shouldComputeUnaryFunctions(DType dtype) {
         Random random = new Random(1);
-        for (UnaryKernel kernel : UnaryKernel.values()) {
+        for (UnaryFunction function : UnaryFunction.values()) {
             for (int n : SIZES) {
-                if (isDefined(kernel, dtype)) {
-                    checkUnary(kernel, Twin.random(dtype, random, n % 5, Shape.of(n)), n % 3, -0.5, 1.5);
-                    checkUnary(kernel, Twin.random(dtype, random, 1, Shape.of(n)), 1, 3, 700);
+                if (function.isDefinedFor(dtype)) {
+                    checkUnary(function, Twin.random(dtype, random, n % 5, Shape.of(n)), n % 3, -0.5, 1.5);
+                    checkUnary(function, Twin.random(dtype, random, 1, Shape.of(n)), 1, 3, 700);
                 }
             }
-            if (isDefined(kernel, dtype) && dtype.isFloating()) {
-                checkUnary(kernel, Twin.of(dtype, 1, Shape.of(3 * SPECIAL.length), SPECIAL), 2, -0.5, 1.5);
-            } else if (isDefined(kernel, dtype)) {
-                checkUnary(kernel, Twin.of(dtype, 1, Shape.of(100), SPECIAL), 2, -7.5, 1e12);
+            if (function.isDefinedFor(dtype) && dtype.isFloating()) {
+                checkUnary(function, Twin.of(dtype, 1, Shape.of(3 * SPECIAL.length), SPECIAL), 2, -0.5, 1.5);
+            } else if (function.isDefinedFor(dtype)) {
+                checkUnary(function, Twin.of(dtype, 1, Shape.of(100), SPECIAL), 2, -7.5, 1e12);
             }
         }
     }
 
-    private void checkUnary(UnaryKernel kernel, Twin x, int offset, double a, double b) {
+    private void checkUnary(UnaryFunction function, Twin x, int offset, double a, double b) {
         Twin out = Twin.result(x.dtype(), offset, x.cpu().shape());
-        cpu.unary(kernel, x.cpu(), out.cpu(), a, b);
-        cuda.unary(kernel, x.cuda(), out.cuda(), a, b);
-        String what = kernel + " of " + x.cpu() + " at " + x.cpu().offset();
+        cpu.unary(function, x.cpu(), out.cpu(), a, b);
+        cuda.unary(function, x.cuda(), out.cuda(), a, b);
+        String what = function + " of " + x.cpu() + " at " + x.cpu().offset();
         out.assertRelativelyClose(
-                what, tolerance(x.dtype(), kernel == UnaryKernel.GELU_TANH ? CUBIC_EPSILONS : EPSILONS));
-        cpu.unary(kernel, x.cpu(), x.cpu(), a, b);
-        cuda.unary(kernel, x.cuda(), x.cuda(), a, b);
+                what, tolerance(x.dtype(), function == UnaryFunction.GELU_TANH ? CUBIC_EPSILONS : EPSILONS));
+        cpu.unary(function, x.cpu(), x.cpu(), a, b);
+        cuda.unary(function, x.cuda(), x.cuda(), a, b);
         x.assertRelativelyClose(what + " in place", tolerance(x.dtype(), CUBIC_EPSILONS));
     }
 
     @Test
     void shouldRefuseFractionsOfWholeNumbers() {
         Twin x = Twin.of(DType.INT32, 0, Shape.of(3), 1);
-        assertThatThrownBy(() -> cuda.unary(UnaryKernel.EXP, x.cuda(), x.cuda(), 0, 0))
+        assertThatThrownBy(() -> cuda.unary(UnaryFunction.EXP, x.cuda(), x.cuda(), 0, 0))
                 .isInstanceOf(TpException.class)
                 .hasMessageContaining("EXP of int32 is not defined; HINT: cast to float32 first");
-        assertThatThrownBy(() -> cuda.binary(BinaryKernel.GELU_GRAD, x.cuda(), x.cuda(), x.cuda()))
+        assertThatThrownBy(() -> cuda.binary(BinaryFunction.GELU_GRAD, x.cuda(), x.cuda(), x.cuda()))
                 .isInstanceOf(TpException.class)
                 .hasMessageContaining("HINT");
     }
 
-    private static boolean isDefined(BinaryKernel kernel, DType dtype) {
-        return switch (kernel) {
-            case AND, OR -> dtype == DType.BOOL;
-            case GELU_GRAD, GELU_TANH_GRAD, SILU_GRAD, SIGMOID_GRAD, TANH_GRAD -> dtype.isFloating();
-            case DIV -> dtype != DType.BOOL;
-            default -> true;
-        };
-    }
-
-    private static boolean isSlope(BinaryKernel kernel) {
-        return switch (kernel) {
-            case GELU_GRAD, GELU_TANH_GRAD, SILU_GRAD, SIGMOID_GRAD, TANH_GRAD -> true;
-            default -> false;
-        };
+    /** Whether it is a slope, other than RELU's, times a gradient. */
+    private static boolean isSlope(BinaryFunction function) {
+        return !function.isDefinedFor(DType.INT32) && !function.givesBool();
     }
 
     @ParameterizedTest
     @EnumSource(DType.class)
     void shouldComputeBinaryFunctions(DType dtype) {
         Random random = new Random(2);
-        for (BinaryKernel kernel : BinaryKernel.values()) {
-            if (isDefined(kernel, dtype)) {
+        for (BinaryFunction function : BinaryFunction.values()) {
+            if (function.isDefinedFor(dtype)) {
                 for (int n : SIZES) {
                     Shape shape = Shape.of(n);
                     Twin a = Twin.random(dtype, random, n % 3, shape);
                     Twin b = nonzero(Twin.random(dtype, random, n % 4, shape));
-                    checkBinary(kernel, a, b, n % 5, shape);
-                    checkBinary(kernel, a, nonzero(Twin.random(dtype, random, 1, Shape.of(1))), 0, shape);
-                    checkBinary(kernel, Twin.random(dtype, random, 1, Shape.scalar()), b, 4, shape);
+                    checkBinary(function, a, b, n % 5, shape);
+                    checkBinary(function, a, nonzero(Twin.random(dtype, random, 1, Shape.of(1))), 0, shape);
+                    checkBinary(function, Twin.random(dtype, random, 1, Shape.scalar()), b, 4, shape);
                 }
                 if (dtype.isFloating()) {
                     int n = SPECIAL.length;
                     Twin a = Twin.of(dtype, 1, Shape.of(n, 1), SPECIAL);
                     // a slope that is 0 here and nearly 0 there differs much when it is multiplied by infinity
-                    double[] other = isSlope(kernel) ? new double[] {1, -2, 0.5} : SPECIAL;
-                    checkBinary(kernel, a, Twin.of(dtype, 2, Shape.of(1, n), other), 5, Shape.of(n, n));
+                    double[] other = isSlope(function) ? new double[] {1, -2, 0.5} : SPECIAL;
+                    checkBinary(function, a, Twin.of(dtype, 2, Shape.of(1, n), other), 5, Shape.of(n, n));
                 }
             }
         }
@@ -197,42 +175,41 @@ class ElementwiseKernelsTest {
             Twin one = Twin.of(x.dtype(), 0, Shape.of(1), 1);
             Twin zero = Twin.of(x.dtype(), 0, Shape.of(1), 0);
             Twin isZero = Twin.result(DType.BOOL, 0, x.cpu().shape());
-            cpu.binary(BinaryKernel.EQ, x.cpu(), zero.cpu(), isZero.cpu());
+            cpu.binary(BinaryFunction.EQ, x.cpu(), zero.cpu(), isZero.cpu());
             cpu.where(isZero.cpu(), one.cpu(), x.cpu(), x.cpu());
             x.send();
         }
         return x;
     }
 
-    private void checkBinary(BinaryKernel kernel, Twin a, Twin b, int offset, Shape shape) {
+    private void checkBinary(BinaryFunction function, Twin a, Twin b, int offset, Shape shape) {
         DType dtype = a.dtype();
-        String what = kernel + " of " + a.cpu() + " and " + b.cpu();
-        Twin out = Twin.result(kernel.givesBool() ? DType.BOOL : dtype, offset, shape);
-        cpu.binary(kernel, a.cpu(), b.cpu(), out.cpu());
-        cuda.binary(kernel, a.cuda(), b.cuda(), out.cuda());
-        assertBinary(out, kernel, what);
-        if (!kernel.givesBool()) {
+        String what = function + " of " + a.cpu() + " and " + b.cpu();
+        Twin out = Twin.result(function.givesBool() ? DType.BOOL : dtype, offset, shape);
+        cpu.binary(function, a.cpu(), b.cpu(), out.cpu());
+        cuda.binary(function, a.cuda(), b.cuda(), out.cuda());
+        assertBinary(out, function, what);
+        if (!function.givesBool()) {
             if (a.cpu().shape().equals(shape)) {
                 Twin inPlace = a.copy();
-                cpu.binary(kernel, inPlace.cpu(), b.cpu(), inPlace.cpu());
-                cuda.binary(kernel, inPlace.cuda(), b.cuda(), inPlace.cuda());
-                assertBinary(inPlace, kernel, what + " into the first");
+                cpu.binary(function, inPlace.cpu(), b.cpu(), inPlace.cpu());
+                cuda.binary(function, inPlace.cuda(), b.cuda(), inPlace.cuda());
+                assertBinary(inPlace, function, what + " into the first");
             }
             if (b.cpu().shape().equals(shape)) {
                 Twin inPlace = b.copy();
-                cpu.binary(kernel, a.cpu(), inPlace.cpu(), inPlace.cpu());
-                cuda.binary(kernel, a.cuda(), inPlace.cuda(), inPlace.cuda());
-                assertBinary(inPlace, kernel, what + " into the second");
+                cpu.binary(function, a.cpu(), inPlace.cpu(), inPlace.cpu());
+                cuda.binary(function, a.cuda(), inPlace.cuda(), inPlace.cuda());
+                assertBinary(inPlace, function, what + " into the second");
             }
         }
     }
 
-    private static void assertBinary(Twin out, BinaryKernel kernel, String what) {
-        switch (kernel) {
-            case ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, RELU_GRAD -> out.assertSame(what);
-            case GELU_GRAD, GELU_TANH_GRAD, SILU_GRAD, SIGMOID_GRAD, TANH_GRAD ->
-                out.assertClose(what, tolerance(out.dtype(), SLOPE_EPSILONS));
-            default -> out.assertRelativelyClose(what, tolerance(out.dtype(), EPSILONS));
+    private static void assertBinary(Twin out, BinaryFunction function, String what) {
+        if (isSlope(function)) {
+            out.assertClose(what, tolerance(out.dtype(), SLOPE_EPSILONS));
+        } else {
+            out.assertSame(what);
         }
     }
 
@@ -263,21 +240,25 @@ class ElementwiseKernelsTest {
     @EnumSource(DType.class)
     void shouldBroadcast(DType dtype) {
         Random random = new Random(3);
-        BinaryKernel[] kernels = dtype == DType.BOOL
-                ? new BinaryKernel[] {BinaryKernel.AND, BinaryKernel.OR, BinaryKernel.NE}
-                : new BinaryKernel[] {
-                    BinaryKernel.ADD, BinaryKernel.SUB, BinaryKernel.MAXIMUM, BinaryKernel.LT, BinaryKernel.RELU_GRAD
+        BinaryFunction[] kernels = dtype == DType.BOOL
+                ? new BinaryFunction[] {BinaryFunction.AND, BinaryFunction.OR, BinaryFunction.NE}
+                : new BinaryFunction[] {
+                    BinaryFunction.ADD,
+                    BinaryFunction.SUB,
+                    BinaryFunction.MAXIMUM,
+                    BinaryFunction.LT,
+                    BinaryFunction.RELU_GRAD
                 };
         for (long[][] pair : BROADCASTS) {
             Shape first = Shape.of(pair[0]);
             Shape second = Shape.of(pair[1]);
             Shape out = first.broadcast(second);
-            for (BinaryKernel kernel : kernels) {
+            for (BinaryFunction function : kernels) {
                 for (int offset : new int[] {0, 3}) {
                     Twin a = Twin.random(dtype, random, offset, first);
                     Twin b = Twin.random(dtype, random, offset / 2, second);
-                    checkBinary(kernel, a, b, 0, out);
-                    checkBinary(kernel, b, a, offset, out);
+                    checkBinary(function, a, b, 0, out);
+                    checkBinary(function, b, a, offset, out);
                 }
             }
         }
@@ -445,8 +426,9 @@ class ElementwiseKernelsTest {
         int n = 2000;
         double[] values = new double[n];
         Arrays.setAll(values, i -> -13 + i * 0.0065);
-        for (UnaryKernel kernel : new UnaryKernel[] {UnaryKernel.GELU, UnaryKernel.SILU, UnaryKernel.SIGMOID}) {
-            checkUnary(kernel, Twin.of(DType.FLOAT32, 0, Shape.of(n), values), 0, 0, 0);
+        for (UnaryFunction function :
+                new UnaryFunction[] {UnaryFunction.GELU, UnaryFunction.SILU, UnaryFunction.SIGMOID}) {
+            checkUnary(function, Twin.of(DType.FLOAT32, 0, Shape.of(n), values), 0, 0, 0);
         }
     }
 }

@@ -17,7 +17,7 @@ import org.tp4j.op.LabelRule;
 import org.tp4j.op.Operation;
 import org.tp4j.op.ShardingRule;
 import org.tp4j.op.TensorSpec;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
@@ -49,7 +49,7 @@ class CustomOperationTest {
         @Override
         public NdArray forward(ForwardContext context, NdArray... in) {
             NdArray out = context.allocate(0);
-            out.backend().elementwise().binary(BinaryKernel.MUL, in[0], in[1], out);
+            out.backend().elementwise().binary(BinaryFunction.MUL, in[0], in[1], out);
             out.backend().elementwise().addScaled(1, in[0], out);
             return out;
         }

@@ -4,32 +4,48 @@ import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.BinaryOperator;
 import org.tp4j.tensor.Activation;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.tensor.UnaryFunction;
 import org.tp4j.tests.oracle.Whole;
 
-/** Operations that treat elements apart. */
+/** Elementwise operations: the functions by their descriptions, then what is made with them. */
 final class ElementwiseSamples {
     private ElementwiseSamples() {}
 
     static void addTo(Catalogue all) {
-        binary(all, "add", Draw::values, Tensor::add);
-        binary(all, "sub", Draw::values, Tensor::sub);
-        binary(all, "mul", Draw::values, Tensor::mul);
-        binary(all, "div", Draw::awayFromZero, Tensor::div);
-        binary(all, "maximum", Draw::values, Tensor::maximum);
-        binary(all, "minimum", Draw::values, Tensor::minimum);
-        binary(all, "eq", Draw::values, (a, b) -> a.eq(b));
-        binary(all, "ne", Draw::values, (a, b) -> a.ne(b));
-        binary(all, "lt", Draw::values, Tensor::lt);
-        binary(all, "le", Draw::values, Tensor::le);
-        binary(all, "gt", Draw::values, Tensor::gt);
-        binary(all, "ge", Draw::values, Tensor::ge);
+        for (UnaryFunction function : UnaryFunction.values()) {
+            if (function.isDefinedFor(DType.FLOAT64)) {
+                all.unary(
+                        Functions.name(function), draw -> argument(function, draw), x -> Functions.apply(function, x));
+            }
+        }
+        for (BinaryFunction function : BinaryFunction.values()) {
+            if (function.isDefinedFor(DType.FLOAT64)) {
+                boolean divides = Double.isInfinite(function.apply(1.0, 0.0));
+                binary(
+                        all,
+                        Functions.name(function),
+                        divides ? Draw::awayFromZero : Draw::values,
+                        (a, b) -> Functions.apply(function, a, b));
+            }
+        }
         numbers(all);
-        functions(all);
+        casts(all);
         choices(all);
         fused(all);
+    }
+
+    /** Numbers of the function's domain, away from poles. */
+    private static Whole argument(UnaryFunction function, Draw draw) {
+        Shape shape = draw.shape(0, 3);
+        if (Double.isNaN(function.apply(-1.0, Functions.A, Functions.B))) {
+            return draw.positive(shape);
+        }
+        boolean pole = Double.isInfinite(function.apply(0.0, Functions.A, Functions.B));
+        return pole ? draw.awayFromZero(shape) : draw.values(shape);
     }
 
     private static void binary(
@@ -47,31 +63,15 @@ final class ElementwiseSamples {
         return draw.values(draw.shape(0, 3));
     }
 
-    private static Whole positive(Draw draw) {
-        return draw.positive(draw.shape(0, 3));
-    }
-
     private static void numbers(Catalogue all) {
         all.unary("add number", ElementwiseSamples::any, x -> x.add(2.5));
         all.unary("sub number", ElementwiseSamples::any, x -> x.sub(-1.5));
         all.unary("mul number", ElementwiseSamples::any, x -> x.mul(-3));
         all.unary("div number", ElementwiseSamples::any, x -> x.div(4));
-        all.unary("neg", ElementwiseSamples::any, Tensor::neg);
+        all.unary("clamp", ElementwiseSamples::any, x -> x.clamp(-0.7501, 1.1003));
     }
 
-    private static void functions(Catalogue all) {
-        all.unary("exp", ElementwiseSamples::any, Tensor::exp);
-        all.unary("log", ElementwiseSamples::positive, Tensor::log);
-        all.unary("sqrt", ElementwiseSamples::positive, Tensor::sqrt);
-        all.unary("square", ElementwiseSamples::any, Tensor::square);
-        all.unary("abs", ElementwiseSamples::any, Tensor::abs);
-        all.unary("relu", ElementwiseSamples::any, Tensor::relu);
-        all.unary("gelu", ElementwiseSamples::any, Tensor::gelu);
-        all.unary("geluTanh", ElementwiseSamples::any, Tensor::geluTanh);
-        all.unary("silu", ElementwiseSamples::any, Tensor::silu);
-        all.unary("sigmoid", ElementwiseSamples::any, Tensor::sigmoid);
-        all.unary("tanh", ElementwiseSamples::any, Tensor::tanh);
-        all.unary("clamp", ElementwiseSamples::any, x -> x.clamp(-0.7501, 1.1003));
+    private static void casts(Catalogue all) {
         all.add(
                 "cast",
                 draw -> new Sample(

@@ -130,9 +130,10 @@ class ParameterGroupTest {
         protected void update(ParameterUpdate u) {
             double sign = Math.signum(Tensors.of(u.gradient()).toDoubles()[0]);
             var kernels = u.parameter().backend().elementwise();
-            kernels.unary(org.tp4j.tensor.UnaryKernel.SHIFT, u.parameter(), u.parameter(), -u.learningRate() * sign, 0);
             kernels.unary(
-                    org.tp4j.tensor.UnaryKernel.SHIFT,
+                    org.tp4j.tensor.UnaryFunction.SHIFT, u.parameter(), u.parameter(), -u.learningRate() * sign, 0);
+            kernels.unary(
+                    org.tp4j.tensor.UnaryFunction.SHIFT,
                     u.state().get(0),
                     u.state().get(0),
                     1,

@@ -1,13 +1,13 @@
 package org.tp4j.cpu.internal.kernels;
 
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 
 /** Comparisons of floats; a step of 0 compares with one number throughout. */
 final class Comparisons {
     private Comparisons() {}
 
     static void compare(
-            BinaryKernel kernel,
+            BinaryFunction function,
             float[] a,
             int aAt,
             int aStep,
@@ -17,7 +17,7 @@ final class Comparisons {
             byte[] out,
             int outAt,
             int n) {
-        switch (kernel) {
+        switch (function) {
             case EQ -> {
                 for (int i = 0; i < n; i++) {
                     out[outAt + i] = (byte) (a[aAt + i * aStep] == b[bAt + i * bStep] ? 1 : 0);
@@ -38,9 +38,9 @@ final class Comparisons {
                     out[outAt + i] = (byte) (a[aAt + i * aStep] <= b[bAt + i * bStep] ? 1 : 0);
                 }
             }
-            case GT -> compare(BinaryKernel.LT, b, bAt, bStep, a, aAt, aStep, out, outAt, n);
-            case GE -> compare(BinaryKernel.LE, b, bAt, bStep, a, aAt, aStep, out, outAt, n);
-            default -> throw new IllegalArgumentException(kernel + " does not compare floats");
+            case GT -> compare(BinaryFunction.LT, b, bAt, bStep, a, aAt, aStep, out, outAt, n);
+            case GE -> compare(BinaryFunction.LE, b, bAt, bStep, a, aAt, aStep, out, outAt, n);
+            default -> throw new IllegalArgumentException(function + " does not compare floats");
         }
     }
 }

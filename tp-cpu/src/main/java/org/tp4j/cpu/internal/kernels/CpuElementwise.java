@@ -1,6 +1,7 @@
 package org.tp4j.cpu.internal.kernels;
 
 import java.util.Arrays;
+import org.tp4j.cpu.internal.memory.ArrayKind;
 import org.tp4j.cpu.internal.memory.ArrayPool;
 import org.tp4j.cpu.internal.memory.FloatView;
 import org.tp4j.cpu.internal.memory.HostStorage;
@@ -9,12 +10,12 @@ import org.tp4j.cpu.internal.memory.StridedCopy;
 import org.tp4j.cpu.internal.reference.ReferenceElementwise;
 import org.tp4j.cpu.internal.scalar.FloatKernels;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ElementwiseKernels;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.UnaryFunction;
 
 /**
  * Elementwise kernels by {@link FloatKernels} for 32- and 16-bit floats, by {@link DoubleElementwise} for 64-bit ones; the
@@ -40,43 +41,44 @@ public final class CpuElementwise implements ElementwiseKernels {
     }
 
     @Override
-    public void unary(UnaryKernel kernel, NdArray x, NdArray out, double a, double b) {
+    public void unary(UnaryFunction function, NdArray x, NdArray out, double a, double b) {
         int n = (int) x.elements();
         if (x.dtype() == DType.FLOAT32) {
             floats.unary(
-                    kernel, floatsOf(x), (int) x.offset(), floatsOf(out), (int) out.offset(), n, (float) a, (float) b);
+                    function, floatsOf(x), (int) x.offset(), floatsOf(out), (int) out.offset(), n, (float) a, (float)
+                            b);
         } else if (x.dtype().isHalf()) {
             FloatView from = new FloatView(floats, x);
             FloatView to = new FloatView(floats, out);
             float[] scratch = pool.takeFloats(PIECE);
             for (int i = 0; i < n; i += PIECE) {
                 int length = Math.min(PIECE, n - i);
-                floats.unary(kernel, from.read(i, length, scratch), 0, scratch, 0, length, (float) a, (float) b);
+                floats.unary(function, from.read(i, length, scratch), 0, scratch, 0, length, (float) a, (float) b);
                 to.write(i, length, scratch);
             }
             pool.giveFloats(scratch);
         } else if (x.dtype() == DType.FLOAT64) {
-            DoubleElementwise.unary(kernel, x, out, a, b);
+            DoubleElementwise.unary(function, x, out, a, b);
         } else {
-            reference.unary(kernel, x, out, a, b);
+            reference.unary(function, x, out, a, b);
         }
     }
 
     @Override
-    public void binary(BinaryKernel kernel, NdArray a, NdArray b, NdArray out) {
-        if (a.dtype() == DType.FLOAT64 && !kernel.givesBool()) {
-            DoubleElementwise.binary(kernel, a, b, out);
+    public void binary(BinaryFunction function, NdArray a, NdArray b, NdArray out) {
+        if (a.dtype() == DType.FLOAT64 && !function.givesBool()) {
+            DoubleElementwise.binary(function, a, b, out);
             return;
         }
-        if (!FloatView.suits(a.dtype()) || kernel.givesBool() && !isPlainComparison(a, b, out)) {
-            reference.binary(kernel, a, b, out);
+        if (!FloatView.suits(a.dtype()) || function.givesBool() && !isPlainComparison(a, b, out)) {
+            reference.binary(function, a, b, out);
             return;
         }
         Shape shape = out.shape();
         boolean same = a.shape().equals(shape) && b.shape().equals(shape);
-        if (kernel.givesBool()) {
+        if (function.givesBool()) {
             Comparisons.compare(
-                    kernel,
+                    function,
                     floatsOf(a),
                     (int) a.offset(),
                     a.elements() == 1 ? 0 : 1,
@@ -88,7 +90,7 @@ public final class CpuElementwise implements ElementwiseKernels {
                     (int) shape.elements());
         } else if (same && a.dtype() == DType.FLOAT32) {
             floats.binary(
-                    kernel,
+                    function,
                     floatsOf(a),
                     (int) a.offset(),
                     floatsOf(b),
@@ -102,11 +104,11 @@ public final class CpuElementwise implements ElementwiseKernels {
             FloatView to = new FloatView(floats, out);
             float[] scratch = pool.takeFloats(PIECE);
             float[] other = pool.takeFloats(PIECE);
-            run(kernel, left, 0, true, right, 0, true, to, 0, (int) shape.elements(), scratch, other);
+            run(function, left, 0, true, right, 0, true, to, 0, (int) shape.elements(), scratch, other);
             pool.giveFloats(other);
             pool.giveFloats(scratch);
         } else {
-            broadcast(kernel, a, b, out);
+            broadcast(function, a, b, out);
         }
     }
 
@@ -118,7 +120,7 @@ public final class CpuElementwise implements ElementwiseKernels {
                 && (b.elements() == n || b.elements() == 1);
     }
 
-    private void broadcast(BinaryKernel kernel, NdArray a, NdArray b, NdArray out) {
+    private void broadcast(BinaryFunction function, NdArray a, NdArray b, NdArray out) {
         FloatView left = new FloatView(floats, a);
         FloatView right = new FloatView(floats, b);
         FloatView to = new FloatView(floats, out);
@@ -126,14 +128,14 @@ public final class CpuElementwise implements ElementwiseKernels {
         float[] other = pool.takeFloats(PIECE);
         boolean aWhole = a.elements() == out.elements();
         if (aWhole && isRow(b.shape(), out.shape())) {
-            rows(kernel, left, right, (int) b.elements(), to, (int) out.elements(), scratch, other);
+            rows(function, left, right, (int) b.elements(), to, (int) out.elements(), scratch, other);
             pool.giveFloats(other);
             pool.giveFloats(scratch);
             return;
         }
         for (Runs runs = Runs.of(out.shape(), a.shape(), b.shape()); runs.more(); runs.next()) {
             run(
-                    kernel,
+                    function,
                     left,
                     runs.offset(0),
                     runs.moves(0),
@@ -165,9 +167,9 @@ public final class CpuElementwise implements ElementwiseKernels {
         return n > 1;
     }
 
-    /** out = kernel(a, b) with rows of n numbers b: short rows are repeated, so that a piece holds many. */
+    /** out = function(a, b) with rows of n numbers b: short rows are repeated, so that a piece holds many. */
     private void rows(
-            BinaryKernel kernel,
+            BinaryFunction function,
             FloatView a,
             FloatView b,
             int n,
@@ -190,14 +192,14 @@ public final class CpuElementwise implements ElementwiseKernels {
         for (int i = 0; i < total; i += piece) {
             int length = Math.min(piece, total - i);
             float[] target = out.target(scratch);
-            floats.binary(kernel, a.read(i, length, scratch), a.at(i), row, rowAt, target, out.at(i), length);
+            floats.binary(function, a.read(i, length, scratch), a.at(i), row, rowAt, target, out.at(i), length);
             out.write(i, length, target);
         }
     }
 
     /** One run; scratch is used for what is widened or repeated. */
     private void run(
-            BinaryKernel kernel,
+            BinaryFunction function,
             FloatView a,
             int aAt,
             boolean aMoves,
@@ -224,7 +226,7 @@ public final class CpuElementwise implements ElementwiseKernels {
             // scratch that repeats a number is needed again; what was widened is not
             float[] target = out.target(aMoves ? scratch : other);
             floats.binary(
-                    kernel,
+                    function,
                     left,
                     aMoves ? a.at(aAt + i) : 0,
                     right,
@@ -301,20 +303,11 @@ public final class CpuElementwise implements ElementwiseKernels {
 
     @Override
     public void fill(NdArray out, double value) {
-        HostStorage storage = (HostStorage) out.storage();
         int from = (int) out.offset();
         int to = from + (int) out.elements();
-        if (from == to) {
-            return;
-        }
-        reference.fill(out.window(0, Shape.scalar()), value);
-        switch (out.dtype()) {
-            case FLOAT32 -> Arrays.fill(storage.floats(), from, to, storage.floats()[from]);
-            case FLOAT64 -> Arrays.fill(storage.doubles(), from, to, storage.doubles()[from]);
-            case BFLOAT16, FLOAT16 -> Arrays.fill(storage.shorts(), from, to, storage.shorts()[from]);
-            case INT32 -> Arrays.fill(storage.ints(), from, to, storage.ints()[from]);
-            case INT64 -> Arrays.fill(storage.longs(), from, to, storage.longs()[from]);
-            case BOOL -> Arrays.fill(storage.booleans(), from, to, storage.booleans()[from]);
+        if (from < to) {
+            reference.fill(out.window(0, Shape.scalar()), value);
+            ArrayKind.of(out.dtype()).repeat(((HostStorage) out.storage()).array(), from, to);
         }
     }
 

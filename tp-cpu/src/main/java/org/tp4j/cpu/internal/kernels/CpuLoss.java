@@ -9,7 +9,7 @@ import org.tp4j.cpu.internal.reference.ReferenceLoss;
 import org.tp4j.cpu.internal.scalar.FloatKernels;
 import org.tp4j.tensor.LossKernels;
 import org.tp4j.tensor.NdArray;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.UnaryFunction;
 
 /** Embedding look-up of every type and cross entropy of 32- and 16-bit floats; the rest goes through the reference. */
 public final class CpuLoss implements LossKernels {
@@ -173,9 +173,9 @@ public final class CpuLoss implements LossKernels {
                 double hot = target[targetAt + (int) label] - (1 - smoothing) - smoothing / n;
                 if (smoothing != 0) {
                     float share = (float) (-smoothing / n);
-                    floats.unary(UnaryKernel.SHIFT, target, targetAt, target, targetAt, n, share, 0);
+                    floats.unary(UnaryFunction.SHIFT, target, targetAt, target, targetAt, n, share, 0);
                 }
-                floats.unary(UnaryKernel.SCALE, target, targetAt, target, targetAt, n, (float) d, 0);
+                floats.unary(UnaryFunction.SCALE, target, targetAt, target, targetAt, n, (float) d, 0);
                 target[targetAt + (int) label] = (float) (hot * d);
             }
             to.write(row * n, n, target);

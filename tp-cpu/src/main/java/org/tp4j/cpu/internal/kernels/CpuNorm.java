@@ -8,7 +8,7 @@ import org.tp4j.cpu.internal.memory.FloatView;
 import org.tp4j.cpu.internal.reference.ReferenceNorm;
 import org.tp4j.cpu.internal.reference.ReferenceReduction;
 import org.tp4j.cpu.internal.scalar.FloatKernels;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.NormKernels;
 
@@ -159,7 +159,7 @@ public final class CpuNorm implements NormKernels {
                 float[] gRow = dRow;
                 int gAt = dAt;
                 if (scale.array != null) {
-                    floats.binary(BinaryKernel.MUL, dRow, dAt, scale.array, scale.at, g, 0, n);
+                    floats.binary(BinaryFunction.MUL, dRow, dAt, scale.array, scale.at, g, 0, n);
                     gRow = g;
                     gAt = 0;
                 }

@@ -8,12 +8,12 @@ import org.tp4j.cpu.internal.memory.HostStorage;
 import org.tp4j.cpu.internal.reference.ReferenceOptimizer;
 import org.tp4j.cpu.internal.scalar.AdamStep;
 import org.tp4j.cpu.internal.scalar.FloatKernels;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.OptimizerKernels;
 import org.tp4j.tensor.ParameterUpdate;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.UnaryFunction;
 
 /** Optimizer steps on 32-bit weights (parameters or masters), a piece at a time; other types go through the reference. */
 public final class CpuOptimizer implements OptimizerKernels {
@@ -59,7 +59,7 @@ public final class CpuOptimizer implements OptimizerKernels {
             if (gradScale == 1 && weightDecay == 0 && v == null) {
                 floats.addScaled((float) -learningRate, raw, gradients.at(i), w, wAt, length);
             } else {
-                floats.unary(UnaryKernel.SCALE, raw, gradients.at(i), g, 0, length, (float) gradScale, 0);
+                floats.unary(UnaryFunction.SCALE, raw, gradients.at(i), g, 0, length, (float) gradScale, 0);
                 if (weightDecay != 0) {
                     floats.addScaled((float) weightDecay, w, wAt, g, 0, length);
                 }
@@ -69,8 +69,8 @@ public final class CpuOptimizer implements OptimizerKernels {
                     if (first) {
                         System.arraycopy(g, 0, v, vAt, length);
                     } else {
-                        floats.unary(UnaryKernel.SCALE, v, vAt, v, vAt, length, (float) momentum, 0);
-                        floats.binary(BinaryKernel.ADD, v, vAt, g, 0, v, vAt, length);
+                        floats.unary(UnaryFunction.SCALE, v, vAt, v, vAt, length, (float) momentum, 0);
+                        floats.binary(BinaryFunction.ADD, v, vAt, g, 0, v, vAt, length);
                     }
                     if (nesterov) {
                         floats.addScaled((float) momentum, v, vAt, g, 0, length);

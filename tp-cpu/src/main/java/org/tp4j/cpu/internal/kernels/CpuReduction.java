@@ -7,12 +7,12 @@ import org.tp4j.cpu.internal.memory.FloatView;
 import org.tp4j.cpu.internal.memory.HostStorage;
 import org.tp4j.cpu.internal.reference.ReferenceReduction;
 import org.tp4j.cpu.internal.scalar.FloatKernels;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.ReductionKernels;
 import org.tp4j.tensor.Shape;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.UnaryFunction;
 
 /** Reductions and row-wise kernels of 32- and 16-bit floats; the other types go through the reference. */
 public final class CpuReduction implements ReductionKernels {
@@ -124,8 +124,8 @@ public final class CpuReduction implements ReductionKernels {
                 for (int row = 0; row < rows; row++) {
                     int first = (o * rows + row) * n;
                     float[] piece = from.read(first, n, scratch);
-                    BinaryKernel kernel = max ? BinaryKernel.MAXIMUM : BinaryKernel.MINIMUM;
-                    floats.binary(kernel, part, 0, piece, from.at(first), part, 0, n);
+                    BinaryFunction function = max ? BinaryFunction.MAXIMUM : BinaryFunction.MINIMUM;
+                    floats.binary(function, part, 0, piece, from.at(first), part, 0, n);
                 }
                 for (int j = 0; j < n; j++) {
                     to.set((long) o * n + j, part[j]);
@@ -188,13 +188,13 @@ public final class CpuReduction implements ReductionKernels {
                 float[] exponentials = from.isDirect() ? scratch : pool.takeFloats(n);
                 double sum = floats.expSum(row, at, max, exponentials, 0, n);
                 floats.affine(row, at, max, 1, null, 0, null, 0, target, targetAt, n);
-                floats.unary(UnaryKernel.SHIFT, target, targetAt, target, targetAt, n, (float) -Math.log(sum), 0);
+                floats.unary(UnaryFunction.SHIFT, target, targetAt, target, targetAt, n, (float) -Math.log(sum), 0);
                 if (!from.isDirect()) {
                     pool.giveFloats(exponentials);
                 }
             } else {
                 double sum = floats.expSum(row, at, max, target, targetAt, n);
-                floats.unary(UnaryKernel.SCALE, target, targetAt, target, targetAt, n, (float) (1 / sum), 0);
+                floats.unary(UnaryFunction.SCALE, target, targetAt, target, targetAt, n, (float) (1 / sum), 0);
             }
             to.write(i, n, target);
         }
@@ -227,8 +227,8 @@ public final class CpuReduction implements ReductionKernels {
                 floats.project(d, dAt, work, 0, 0, (float) sum, 1, target, to.at(i), n);
             } else {
                 double sum = floats.dot(value, valueAt, d, dAt, n);
-                floats.unary(UnaryKernel.SHIFT, d, dAt, work, 0, n, (float) -sum, 0);
-                floats.binary(BinaryKernel.MUL, value, valueAt, work, 0, target, to.at(i), n);
+                floats.unary(UnaryFunction.SHIFT, d, dAt, work, 0, n, (float) -sum, 0);
+                floats.binary(BinaryFunction.MUL, value, valueAt, work, 0, target, to.at(i), n);
             }
             to.write(i, n, target);
         }

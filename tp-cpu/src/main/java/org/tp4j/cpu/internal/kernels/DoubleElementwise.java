@@ -2,10 +2,9 @@ package org.tp4j.cpu.internal.kernels;
 
 import org.tp4j.cpu.internal.memory.HostStorage;
 import org.tp4j.cpu.internal.memory.Runs;
-import org.tp4j.cpu.internal.reference.ReferenceMath;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.NdArray;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.UnaryFunction;
 
 /** Elementwise kernels of 64-bit floats: the reference's functions over plain arrays and broadcast runs. */
 final class DoubleElementwise {
@@ -15,19 +14,19 @@ final class DoubleElementwise {
         return ((HostStorage) array.storage()).doubles();
     }
 
-    static void unary(UnaryKernel kernel, NdArray x, NdArray out, double a, double b) {
+    static void unary(UnaryFunction function, NdArray x, NdArray out, double a, double b) {
         double[] from = doubles(x);
         double[] to = doubles(out);
         int xAt = (int) x.offset();
         int outAt = (int) out.offset();
         int n = (int) x.elements();
         for (int i = 0; i < n; i++) {
-            to[outAt + i] = ReferenceMath.unary(kernel, from[xAt + i], a, b);
+            to[outAt + i] = function.apply(from[xAt + i], a, b);
         }
     }
 
     /** For kernels that give numbers. */
-    static void binary(BinaryKernel kernel, NdArray a, NdArray b, NdArray out) {
+    static void binary(BinaryFunction function, NdArray a, NdArray b, NdArray out) {
         double[] left = doubles(a);
         double[] right = doubles(b);
         double[] to = doubles(out);
@@ -39,7 +38,7 @@ final class DoubleElementwise {
             int bStep = runs.moves(1) ? 1 : 0;
             int n = runs.length();
             for (int i = 0; i < n; i++) {
-                to[outAt + i] = ReferenceMath.binary(kernel, left[aAt + i * aStep], right[bAt + i * bStep]);
+                to[outAt + i] = function.apply(left[aAt + i * aStep], right[bAt + i * bStep]);
             }
         }
     }

@@ -4,7 +4,7 @@ import org.tp4j.cpu.internal.memory.ArrayPool;
 import org.tp4j.cpu.internal.memory.FloatView;
 import org.tp4j.cpu.internal.scalar.FloatKernels;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.NdArray;
 
 /**
@@ -34,7 +34,7 @@ final class FusedActivations {
         int column = first % n;
         while (done < length) {
             int run = Math.min(n - column, length - done);
-            floats.binary(BinaryKernel.ADD, x, xAt + done, bias, biasAt + column, z, zAt + done, run);
+            floats.binary(BinaryFunction.ADD, x, xAt + done, bias, biasAt + column, z, zAt + done, run);
             done += run;
             column = 0;
         }
@@ -109,7 +109,7 @@ final class FusedActivations {
             floats.unary(activation.forward(), g, gates.at(i), active, 0, length, 0, 0);
             float[] u = ups.read(i, length, other);
             float[] target = to.target(other);
-            floats.binary(BinaryKernel.MUL, active, 0, u, ups.at(i), target, to.at(i), length);
+            floats.binary(BinaryFunction.MUL, active, 0, u, ups.at(i), target, to.at(i), length);
             to.write(i, length, target);
         }
         pool.giveFloats(other);
@@ -132,12 +132,12 @@ final class FusedActivations {
             float[] g = gates.read(i, length, scratch);
             floats.activate(activation, g, gates.at(i), value, 0, slope, 0, length);
             float[] u = ups.read(i, length, scratch);
-            floats.binary(BinaryKernel.MUL, slope, 0, u, ups.at(i), slope, 0, length);
+            floats.binary(BinaryFunction.MUL, slope, 0, u, ups.at(i), slope, 0, length);
             float[] d = upstream.read(i, length, other);
             int dAt = upstream.at(i);
             // both products before either result is stored: a result may lie where dy does
-            floats.binary(BinaryKernel.MUL, slope, 0, d, dAt, slope, 0, length);
-            floats.binary(BinaryKernel.MUL, value, 0, d, dAt, value, 0, length);
+            floats.binary(BinaryFunction.MUL, slope, 0, d, dAt, slope, 0, length);
+            floats.binary(BinaryFunction.MUL, value, 0, d, dAt, value, 0, length);
             store(toGate, i, slope, length);
             store(toUp, i, value, length);
         }

@@ -14,6 +14,7 @@ import org.tp4j.tensor.DType;
  * Small arrays are as long as their class; large ones exactly as long as was first asked. The shared bins hold at most
  * {@code limitBytes}; what comes back beyond that is left to the garbage collector.
  */
+@SuppressWarnings("EnumOrdinal") // places of bins, which nothing outside remembers
 public final class ArrayPool {
     /** Longest array, in elements: what the virtual machine allows. */
     public static final int MAX_ELEMENTS = Integer.MAX_VALUE - 8;
@@ -25,8 +26,7 @@ public final class ArrayPool {
     private static final int CLASSES = 240;
     private static final int LOCAL_CLASSES = sizeClass(LOCAL_MAX_ELEMENTS) + 1;
 
-    /** What an array holds; both 16-bit floats share one kind. */
-    private static final int KINDS = 6;
+    private static final int KINDS = ArrayKind.values().length;
 
     private final long limitBytes;
     private final boolean poison;
@@ -53,25 +53,25 @@ public final class ArrayPool {
      * @throws OutOfMemoryError if there is none even after everything pooled has been let go
      */
     public Object take(DType dtype, int elements) {
-        int kind = kind(dtype);
+        ArrayKind kind = ArrayKind.of(dtype);
         int sizeClass = sizeClass(elements);
         Object found = null;
         if (elements <= LOCAL_MAX_ELEMENTS) {
-            found = local.get()[kind * LOCAL_CLASSES + sizeClass].take(elements);
+            found = local.get()[kind.ordinal() * LOCAL_CLASSES + sizeClass].take(elements);
         }
         if (found == null) {
-            Bin bin = shared[kind * CLASSES + sizeClass];
+            Bin bin = shared[kind.ordinal() * CLASSES + sizeClass];
             synchronized (bin) {
                 found = bin.take(elements);
             }
             if (found != null) {
-                pooledBytes.addAndGet(-bytes(found));
+                pooledBytes.addAndGet(-ArrayKind.bytes(found));
             } else {
                 found = create(kind, elements <= ROUNDED_MAX_ELEMENTS ? capacity(sizeClass) : elements);
             }
         }
         if (poison) {
-            poison(dtype, found);
+            kind.poison(found);
         }
         return found;
     }
@@ -105,25 +105,25 @@ public final class ArrayPool {
 
     /** Takes an array back that {@link #take} gave. */
     void give(DType dtype, Object array) {
+        ArrayKind kind = ArrayKind.of(dtype);
         if (poison) {
-            poison(dtype, array);
+            kind.poison(array);
         }
-        int kind = kind(dtype);
-        int length = length(array);
+        int length = ArrayKind.length(array);
         int sizeClass = sizeClass(length);
         if (length <= LOCAL_MAX_ELEMENTS) {
-            Bin bin = local.get()[kind * LOCAL_CLASSES + sizeClass];
+            Bin bin = local.get()[kind.ordinal() * LOCAL_CLASSES + sizeClass];
             if (bin.count < LOCAL_PER_CLASS) {
                 bin.give(array);
                 return;
             }
         }
-        long bytes = bytes(array);
+        long bytes = ArrayKind.bytes(array);
         if (pooledBytes.addAndGet(bytes) > limitBytes) {
             pooledBytes.addAndGet(-bytes);
             return;
         }
-        Bin bin = shared[kind * CLASSES + sizeClass];
+        Bin bin = shared[kind.ordinal() * CLASSES + sizeClass];
         synchronized (bin) {
             bin.give(array);
         }
@@ -134,7 +134,7 @@ public final class ArrayPool {
         for (Bin bin : shared) {
             synchronized (bin) {
                 for (Object array = bin.take(0); array != null; array = bin.take(0)) {
-                    pooledBytes.addAndGet(-bytes(array));
+                    pooledBytes.addAndGet(-ArrayKind.bytes(array));
                 }
             }
         }
@@ -150,36 +150,14 @@ public final class ArrayPool {
         return created.sum();
     }
 
-    private Object create(int kind, int length) {
+    private Object create(ArrayKind kind, int length) {
         created.increment();
         try {
-            return newArray(kind, length);
+            return kind.allocate(length);
         } catch (OutOfMemoryError e) {
             clear();
-            return newArray(kind, length);
+            return kind.allocate(length);
         }
-    }
-
-    private static Object newArray(int kind, int length) {
-        return switch (kind) {
-            case 0 -> new float[length];
-            case 1 -> new double[length];
-            case 2 -> new short[length];
-            case 3 -> new int[length];
-            case 4 -> new long[length];
-            default -> new byte[length];
-        };
-    }
-
-    private static int kind(DType dtype) {
-        return switch (dtype) {
-            case FLOAT32 -> 0;
-            case FLOAT64 -> 1;
-            case BFLOAT16, FLOAT16 -> 2;
-            case INT32 -> 3;
-            case INT64 -> 4;
-            case BOOL -> 5;
-        };
     }
 
     /** Class of arrays that hold {@code elements}: lengths 8, 9 ... 16, 18, 20 ... 32, 36 and so on. */
@@ -200,41 +178,6 @@ public final class ArrayPool {
         return (sizeClass - shift * 8 + 8) << shift;
     }
 
-    private static int length(Object array) {
-        if (array instanceof float[] floats) {
-            return floats.length;
-        }
-        return java.lang.reflect.Array.getLength(array);
-    }
-
-    private static long bytes(Object array) {
-        if (array instanceof float[] floats) {
-            return 4L * floats.length;
-        } else if (array instanceof double[] doubles) {
-            return 8L * doubles.length;
-        } else if (array instanceof short[] shorts) {
-            return 2L * shorts.length;
-        } else if (array instanceof int[] ints) {
-            return 4L * ints.length;
-        } else if (array instanceof long[] longs) {
-            return 8L * longs.length;
-        } else {
-            return ((byte[]) array).length;
-        }
-    }
-
-    /** Fills an array with what shows if it is used before it is written, or after it was freed. */
-    private static void poison(DType dtype, Object array) {
-        switch (dtype) {
-            case FLOAT32 -> Arrays.fill((float[]) array, Float.NaN);
-            case FLOAT64 -> Arrays.fill((double[]) array, Double.NaN);
-            case BFLOAT16, FLOAT16 -> Arrays.fill((short[]) array, (short) 0x7fff);
-            case INT32 -> Arrays.fill((int[]) array, Integer.MIN_VALUE + 0xbad);
-            case INT64 -> Arrays.fill((long[]) array, Long.MIN_VALUE + 0xbad);
-            case BOOL -> Arrays.fill((byte[]) array, (byte) 0x55);
-        }
-    }
-
     /** A stack of arrays of one kind and class. */
     private static final class Bin {
         private @Nullable Object[] stack = new Object[4];
@@ -252,7 +195,7 @@ public final class ArrayPool {
             int best = -1;
             int bestLength = Integer.MAX_VALUE;
             for (int i = count - 1; i >= 0; i--) {
-                int length = length(stack[i]);
+                int length = ArrayKind.length(stack[i]);
                 if (length >= elements && length < bestLength) {
                     best = i;
                     bestLength = length;

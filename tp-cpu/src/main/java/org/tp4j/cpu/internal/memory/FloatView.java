@@ -24,13 +24,13 @@ public final class FloatView {
     private final int offset;
     private final float @Nullable [] floats;
     private final short @Nullable [] shorts;
-    private final boolean bfloat16;
+    private final DType dtype;
 
     public FloatView(FloatKernels kernels, NdArray array) {
         HostStorage storage = (HostStorage) array.storage();
         this.kernels = kernels;
         this.offset = (int) array.offset();
-        this.bfloat16 = array.dtype() == DType.BFLOAT16;
+        this.dtype = array.dtype();
         this.floats = array.dtype() == DType.FLOAT32 ? storage.floats() : null;
         this.shorts = array.dtype() == DType.FLOAT32 ? null : storage.shorts();
     }
@@ -56,11 +56,7 @@ public final class FloatView {
             return floats;
         }
         short[] bits = halves();
-        if (bfloat16) {
-            kernels.widenBfloat16(bits, offset + first, scratch, 0, n);
-        } else {
-            kernels.widenFloat16(bits, offset + first, scratch, 0, n);
-        }
+        kernels.widen(dtype, bits, offset + first, scratch, 0, n);
         return scratch;
     }
 
@@ -75,11 +71,7 @@ public final class FloatView {
             return;
         }
         short[] bits = halves();
-        if (bfloat16) {
-            kernels.narrowBfloat16(target, 0, bits, offset + first, n);
-        } else {
-            kernels.narrowFloat16(target, 0, bits, offset + first, n);
-        }
+        kernels.narrow(dtype, target, 0, bits, offset + first, n);
     }
 
     /** One element. */

@@ -3,33 +3,33 @@ package org.tp4j.cpu.internal.reference;
 import org.tp4j.cpu.internal.memory.ElementAccess;
 import org.tp4j.cpu.internal.memory.Odometer;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ElementwiseKernels;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.UnaryFunction;
 
 /** Elementwise kernels as their definitions read, for every type, one element at a time: the oracle of the fast ones. */
 public final class ReferenceElementwise implements ElementwiseKernels {
     @Override
-    public void unary(UnaryKernel kernel, NdArray x, NdArray out, double a, double b) {
+    public void unary(UnaryFunction function, NdArray x, NdArray out, double a, double b) {
         ElementAccess from = ElementAccess.of(x);
         ElementAccess to = ElementAccess.of(out);
         long n = x.elements();
         if (x.dtype().isFloating()) {
             for (long i = 0; i < n; i++) {
-                to.set(i, ReferenceMath.unary(kernel, from.get(i), a, b));
+                to.set(i, function.apply(from.get(i), a, b));
             }
         } else {
             for (long i = 0; i < n; i++) {
-                to.setLong(i, ReferenceMath.unary(kernel, from.getLong(i), a, b));
+                to.setLong(i, function.apply(from.getLong(i), a, b));
             }
         }
     }
 
     @Override
-    public void binary(BinaryKernel kernel, NdArray a, NdArray b, NdArray out) {
+    public void binary(BinaryFunction function, NdArray a, NdArray b, NdArray out) {
         ElementAccess left = ElementAccess.of(a);
         ElementAccess right = ElementAccess.of(b);
         ElementAccess to = ElementAccess.of(out);
@@ -37,9 +37,9 @@ public final class ReferenceElementwise implements ElementwiseKernels {
         Odometer at = new Odometer(out.shape(), a.shape(), b.shape());
         for (long i = 0; i < out.elements(); i++, at.next()) {
             if (floating) {
-                to.set(i, ReferenceMath.binary(kernel, left.get(at.offset(0)), right.get(at.offset(1))));
+                to.set(i, function.apply(left.get(at.offset(0)), right.get(at.offset(1))));
             } else {
-                to.setLong(i, ReferenceMath.binary(kernel, left.getLong(at.offset(0)), right.getLong(at.offset(1))));
+                to.setLong(i, function.apply(left.getLong(at.offset(0)), right.getLong(at.offset(1))));
             }
         }
     }
@@ -130,7 +130,7 @@ public final class ReferenceElementwise implements ElementwiseKernels {
         ElementAccess to = ElementAccess.of(out);
         long n = bias.elements();
         for (long i = 0; i < x.elements(); i++) {
-            to.set(i, ReferenceMath.unary(activation.forward(), from.get(i) + shift.get(i % n), 0, 0));
+            to.set(i, activation.forward().apply(from.get(i) + shift.get(i % n), 0, 0));
         }
     }
 
@@ -143,7 +143,7 @@ public final class ReferenceElementwise implements ElementwiseKernels {
         long n = bias.elements();
         for (long i = 0; i < x.elements(); i++) {
             double z = from.get(i) + shift.get(i % n);
-            to.set(i, ReferenceMath.binary(activation.gradient(), z, upstream.get(i)));
+            to.set(i, activation.gradient().apply(z, upstream.get(i)));
         }
     }
 
@@ -153,7 +153,7 @@ public final class ReferenceElementwise implements ElementwiseKernels {
         ElementAccess u = ElementAccess.of(up);
         ElementAccess to = ElementAccess.of(out);
         for (long i = 0; i < gate.elements(); i++) {
-            to.set(i, ReferenceMath.unary(activation.forward(), g.get(i), 0, 0) * u.get(i));
+            to.set(i, activation.forward().apply(g.get(i), 0, 0) * u.get(i));
         }
     }
 
@@ -168,8 +168,8 @@ public final class ReferenceElementwise implements ElementwiseKernels {
             double x = g.get(i);
             double times = u.get(i);
             double d = upstream.get(i);
-            toGate.set(i, ReferenceMath.binary(activation.gradient(), x, times * d));
-            toUp.set(i, ReferenceMath.unary(activation.forward(), x, 0, 0) * d);
+            toGate.set(i, activation.gradient().apply(x, times * d));
+            toUp.set(i, activation.forward().apply(x, 0, 0) * d);
         }
     }
 }

@@ -1,15 +1,15 @@
 package org.tp4j.cpu.internal.scalar;
 
-import org.tp4j.tensor.BinaryKernel;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.UnaryFunction;
 
 /** The plain elementwise loops; the compiler makes vector instructions of them where all offsets are equal. */
 final class Arithmetic {
     private Arithmetic() {}
 
-    /** out = kernel(x; a, b). */
-    static void unary(UnaryKernel kernel, float[] x, int xAt, float[] out, int outAt, int n, float a, float b) {
-        switch (kernel) {
+    /** out = function(x; a, b). */
+    static void unary(UnaryFunction function, float[] x, int xAt, float[] out, int outAt, int n, float a, float b) {
+        switch (function) {
             case NEG -> scale(-1, x, xAt, out, outAt, n);
             case ABS -> abs(x, xAt, out, outAt, n);
             case SQRT -> sqrt(x, xAt, out, outAt, n);
@@ -20,13 +20,21 @@ final class Arithmetic {
             case SCALE -> scale(a, x, xAt, out, outAt, n);
             case SHIFT -> shift(a, x, xAt, out, outAt, n);
             case CLAMP -> clamp(a, b, x, xAt, out, outAt, n);
-            default -> throw new IllegalArgumentException(kernel + " is not arithmetic on floats");
+            default -> define(function, x, xAt, out, outAt, n, a, b);
         }
     }
 
-    /** out = kernel(a, b). */
-    static void binary(BinaryKernel kernel, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n) {
-        switch (kernel) {
+    /** Of a function without a loop of its own: its definition in 64 bits, rounded once. */
+    private static void define(
+            UnaryFunction function, float[] x, int xAt, float[] out, int outAt, int n, float a, float b) {
+        for (int i = 0; i < n; i++) {
+            out[outAt + i] = (float) function.apply((double) x[xAt + i], a, b);
+        }
+    }
+
+    /** out = function(a, b). */
+    static void binary(BinaryFunction function, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n) {
+        switch (function) {
             case ADD -> add(a, aAt, b, bAt, out, outAt, n);
             case SUB -> sub(a, aAt, b, bAt, out, outAt, n);
             case MUL -> mul(a, aAt, b, bAt, out, outAt, n);
@@ -35,7 +43,14 @@ final class Arithmetic {
             case MINIMUM -> minimum(a, aAt, b, bAt, out, outAt, n);
             case SIGMOID_GRAD -> sigmoidGrad(a, aAt, b, bAt, out, outAt, n);
             case TANH_GRAD -> tanhGrad(a, aAt, b, bAt, out, outAt, n);
-            default -> throw new IllegalArgumentException(kernel + " is not arithmetic on floats");
+            default -> define(function, a, aAt, b, bAt, out, outAt, n);
+        }
+    }
+
+    private static void define(
+            BinaryFunction function, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n) {
+        for (int i = 0; i < n; i++) {
+            out[outAt + i] = (float) function.apply((double) a[aAt + i], b[bAt + i]);
         }
     }
 

@@ -2,8 +2,9 @@ package org.tp4j.cpu.internal.scalar;
 
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.UnaryFunction;
 
 /**
  * The loops over float arrays that the compiler does not make vector instructions of by itself; n elements from an
@@ -17,11 +18,11 @@ public interface FloatKernels {
     /** What computes, for messages. */
     String description();
 
-    /** out = kernel(x; a, b). */
-    void unary(UnaryKernel kernel, float[] x, int xAt, float[] out, int outAt, int n, float a, float b);
+    /** out = function(x; a, b). */
+    void unary(UnaryFunction function, float[] x, int xAt, float[] out, int outAt, int n, float a, float b);
 
-    /** out = kernel(a, b) for a kernel that gives numbers. */
-    void binary(BinaryKernel kernel, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n);
+    /** out = function(a, b) for a kernel that gives numbers. */
+    void binary(BinaryFunction function, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n);
 
     /** value = activation(x) and slope = activation'(x); either may be x. */
     void activate(
@@ -87,15 +88,9 @@ public interface FloatKernels {
     /** out = x · scale where the upper 24 bits of the element's word are at least {@code threshold}, else 0. */
     void keep(int[] words, int wordAt, int threshold, float scale, float[] x, int xAt, float[] out, int outAt, int n);
 
-    /** Floats of bfloat16. */
-    void widenBfloat16(short[] from, int fromAt, float[] to, int toAt, int n);
+    /** Floats of the bits of a 16-bit type. */
+    void widen(DType half, short[] from, int fromAt, float[] to, int toAt, int n);
 
-    /** The nearest bfloat16, of two the even. */
-    void narrowBfloat16(float[] from, int fromAt, short[] to, int toAt, int n);
-
-    /** Floats of IEEE binary16. */
-    void widenFloat16(short[] from, int fromAt, float[] to, int toAt, int n);
-
-    /** The nearest IEEE binary16, of two the even. */
-    void narrowFloat16(float[] from, int fromAt, short[] to, int toAt, int n);
+    /** The bits of the nearest numbers of a 16-bit type, of two the even. */
+    void narrow(DType half, float[] from, int fromAt, short[] to, int toAt, int n);
 }

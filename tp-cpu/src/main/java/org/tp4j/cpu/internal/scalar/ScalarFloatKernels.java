@@ -2,8 +2,9 @@ package org.tp4j.cpu.internal.scalar;
 
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.UnaryFunction;
 import org.tp4j.tensor.internal.HalfFloats;
 
 /** {@link FloatKernels} in plain Java; what the vector loops must equal bit for bit. */
@@ -17,98 +18,23 @@ public class ScalarFloatKernels implements FloatKernels {
     }
 
     @Override
-    public void unary(UnaryKernel kernel, float[] x, int xAt, float[] out, int outAt, int n, float a, float b) {
-        switch (kernel) {
-            case EXP -> {
-                for (int i = 0; i < n; i++) {
-                    out[outAt + i] = ScalarMath.exp(x[xAt + i]);
-                }
-            }
-            case LOG -> {
-                for (int i = 0; i < n; i++) {
-                    out[outAt + i] = (float) Math.log(x[xAt + i]);
-                }
-            }
-            case SIGMOID -> {
-                for (int i = 0; i < n; i++) {
-                    out[outAt + i] = ScalarMath.sigmoid(x[xAt + i]);
-                }
-            }
-            case TANH -> {
-                for (int i = 0; i < n; i++) {
-                    out[outAt + i] = ScalarMath.tanh(x[xAt + i]);
-                }
-            }
-            case GELU -> {
-                for (int i = 0; i < n; i++) {
-                    out[outAt + i] = ScalarMath.gelu(x[xAt + i]);
-                }
-            }
-            case GELU_TANH -> {
-                for (int i = 0; i < n; i++) {
-                    out[outAt + i] = ScalarMath.geluTanh(x[xAt + i]);
-                }
-            }
-            case SILU -> {
-                for (int i = 0; i < n; i++) {
-                    out[outAt + i] = ScalarMath.silu(x[xAt + i]);
-                }
-            }
-            default -> Arithmetic.unary(kernel, x, xAt, out, outAt, n, a, b);
+    public void unary(UnaryFunction function, float[] x, int xAt, float[] out, int outAt, int n, float a, float b) {
+        if (!ScalarMath.unary(function, x, xAt, out, outAt, n)) {
+            Arithmetic.unary(function, x, xAt, out, outAt, n, a, b);
         }
     }
 
     @Override
-    public void binary(BinaryKernel kernel, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n) {
-        switch (kernel) {
-            case RELU_GRAD -> {
-                for (int i = 0; i < n; i++) {
-                    out[outAt + i] = a[aAt + i] > 0 ? b[bAt + i] : 0;
-                }
-            }
-            case GELU_GRAD -> {
-                for (int i = 0; i < n; i++) {
-                    out[outAt + i] = ScalarMath.geluSlope(a[aAt + i]) * b[bAt + i];
-                }
-            }
-            case GELU_TANH_GRAD -> {
-                for (int i = 0; i < n; i++) {
-                    out[outAt + i] = ScalarMath.geluTanhSlope(a[aAt + i]) * b[bAt + i];
-                }
-            }
-            case SILU_GRAD -> {
-                for (int i = 0; i < n; i++) {
-                    out[outAt + i] = ScalarMath.siluSlope(a[aAt + i]) * b[bAt + i];
-                }
-            }
-            default -> Arithmetic.binary(kernel, a, aAt, b, bAt, out, outAt, n);
+    public void binary(BinaryFunction function, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n) {
+        if (!ScalarMath.binary(function, a, aAt, b, bAt, out, outAt, n)) {
+            Arithmetic.binary(function, a, aAt, b, bAt, out, outAt, n);
         }
     }
 
     @Override
     public void activate(
             Activation activation, float[] x, int xAt, float[] value, int valueAt, float[] slope, int slopeAt, int n) {
-        for (int i = 0; i < n; i++) {
-            float z = x[xAt + i];
-            switch (activation) {
-                case RELU -> {
-                    value[valueAt + i] = Math.max(z, 0f);
-                    slope[slopeAt + i] = z > 0 ? 1 : 0;
-                }
-                case GELU -> {
-                    value[valueAt + i] = ScalarMath.gelu(z);
-                    slope[slopeAt + i] = ScalarMath.geluSlope(z);
-                }
-                case GELU_TANH -> {
-                    value[valueAt + i] = ScalarMath.geluTanh(z);
-                    slope[slopeAt + i] = ScalarMath.geluTanhSlope(z);
-                }
-                case SILU -> {
-                    value[valueAt + i] = ScalarMath.silu(z);
-                    slope[slopeAt + i] = ScalarMath.siluSlope(z);
-                }
-            }
-        }
+        ScalarMath.activate(activation, x, xAt, value, valueAt, slope, slopeAt, n);
     }
 
     @Override
@@ -272,30 +198,28 @@ public class ScalarFloatKernels implements FloatKernels {
     }
 
     @Override
-    public void widenBfloat16(short[] from, int fromAt, float[] to, int toAt, int n) {
-        for (int i = 0; i < n; i++) {
-            to[toAt + i] = HalfFloats.bfloat16ToFloat(from[fromAt + i]);
+    public void widen(DType half, short[] from, int fromAt, float[] to, int toAt, int n) {
+        if (half == DType.BFLOAT16) {
+            for (int i = 0; i < n; i++) {
+                to[toAt + i] = HalfFloats.bfloat16ToFloat(from[fromAt + i]);
+            }
+        } else {
+            for (int i = 0; i < n; i++) {
+                to[toAt + i] = HalfFloats.float16ToFloat(from[fromAt + i]);
+            }
         }
     }
 
     @Override
-    public void narrowBfloat16(float[] from, int fromAt, short[] to, int toAt, int n) {
-        for (int i = 0; i < n; i++) {
-            to[toAt + i] = HalfFloats.floatToBfloat16(from[fromAt + i]);
-        }
-    }
-
-    @Override
-    public void widenFloat16(short[] from, int fromAt, float[] to, int toAt, int n) {
-        for (int i = 0; i < n; i++) {
-            to[toAt + i] = HalfFloats.float16ToFloat(from[fromAt + i]);
-        }
-    }
-
-    @Override
-    public void narrowFloat16(float[] from, int fromAt, short[] to, int toAt, int n) {
-        for (int i = 0; i < n; i++) {
-            to[toAt + i] = HalfFloats.floatToFloat16(from[fromAt + i]);
+    public void narrow(DType half, float[] from, int fromAt, short[] to, int toAt, int n) {
+        if (half == DType.BFLOAT16) {
+            for (int i = 0; i < n; i++) {
+                to[toAt + i] = HalfFloats.floatToBfloat16(from[fromAt + i]);
+            }
+        } else {
+            for (int i = 0; i < n; i++) {
+                to[toAt + i] = HalfFloats.floatToFloat16(from[fromAt + i]);
+            }
         }
     }
 }

@@ -1,8 +1,12 @@
 package org.tp4j.cpu.internal.scalar;
 
+import org.tp4j.tensor.Activation;
+import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.UnaryFunction;
+
 /**
- * Functions of one float by polynomials that are good to some 1e-8, in float arithmetic. The vector loops do the same
- * operations in the same order, so that both give the same bits.
+ * Functions of one float by polynomials that are good to some 1e-8, in float arithmetic, and the loops over them. The vector
+ * loops do the same operations in the same order, so that both give the same bits.
  *
  * <p>All activations have the form f(x) = max(x, 0) - a T(a) with a = |x|, where T falls from 1/2 to 0:
  *
@@ -90,6 +94,107 @@ public final class ScalarMath {
     private static final boolean FUSES = fmaIsFast();
 
     private ScalarMath() {}
+
+    /** Runs the loop out = f(x) of a function that has a formula here; false if it has none. */
+    static boolean unary(UnaryFunction function, float[] x, int xAt, float[] out, int outAt, int n) {
+        switch (function) {
+            case EXP -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = exp(x[xAt + i]);
+                }
+            }
+            case SIGMOID -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = sigmoid(x[xAt + i]);
+                }
+            }
+            case TANH -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = tanh(x[xAt + i]);
+                }
+            }
+            case GELU -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = gelu(x[xAt + i]);
+                }
+            }
+            case GELU_TANH -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = geluTanh(x[xAt + i]);
+                }
+            }
+            case SILU -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = silu(x[xAt + i]);
+                }
+            }
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Runs the loop out = f(a, b) of a function that has a formula here; false if it has none. */
+    static boolean binary(
+            BinaryFunction function, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n) {
+        switch (function) {
+            case RELU_GRAD -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = a[aAt + i] > 0 ? b[bAt + i] : 0;
+                }
+            }
+            case GELU_GRAD -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = geluSlope(a[aAt + i]) * b[bAt + i];
+                }
+            }
+            case GELU_TANH_GRAD -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = geluTanhSlope(a[aAt + i]) * b[bAt + i];
+                }
+            }
+            case SILU_GRAD -> {
+                for (int i = 0; i < n; i++) {
+                    out[outAt + i] = siluSlope(a[aAt + i]) * b[bAt + i];
+                }
+            }
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** value = activation(x) and slope = activation'(x). */
+    static void activate(
+            Activation activation, float[] x, int xAt, float[] value, int valueAt, float[] slope, int slopeAt, int n) {
+        for (int i = 0; i < n; i++) {
+            float z = x[xAt + i];
+            switch (activation) {
+                case RELU -> {
+                    value[valueAt + i] = Math.max(z, 0f);
+                    slope[slopeAt + i] = z > 0 ? 1 : 0;
+                }
+                case GELU -> {
+                    value[valueAt + i] = gelu(z);
+                    slope[slopeAt + i] = geluSlope(z);
+                }
+                case GELU_TANH -> {
+                    value[valueAt + i] = geluTanh(z);
+                    slope[slopeAt + i] = geluTanhSlope(z);
+                }
+                case SILU -> {
+                    value[valueAt + i] = silu(z);
+                    slope[slopeAt + i] = siluSlope(z);
+                }
+                default -> {
+                    value[valueAt + i] = (float) activation.forward().apply((double) z, 0, 0);
+                    slope[slopeAt + i] = (float) activation.gradient().apply((double) z, 1.0);
+                }
+            }
+        }
+    }
 
     private static boolean fmaIsFast() {
         final int calls = 20;

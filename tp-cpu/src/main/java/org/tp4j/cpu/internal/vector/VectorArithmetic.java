@@ -6,6 +6,8 @@ import static org.tp4j.cpu.internal.vector.VectorConstants.ONE;
 import static org.tp4j.cpu.internal.vector.VectorConstants.ZERO;
 
 import jdk.incubator.vector.FloatVector;
+import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.UnaryFunction;
 
 /**
  * Plain elementwise loops over a multiple of {@link VectorConstants#LANES} elements. The compiler makes vector instructions
@@ -14,6 +16,45 @@ import jdk.incubator.vector.FloatVector;
  */
 final class VectorArithmetic {
     private VectorArithmetic() {}
+
+    /** Runs the loop out = f(x; a, b) of a function that has one here; false if it has none. */
+    static boolean unary(UnaryFunction function, float[] x, int xAt, float[] out, int outAt, int n, float a, float b) {
+        switch (function) {
+            case NEG -> scale(-1, x, xAt, out, outAt, n);
+            case ABS -> abs(x, xAt, out, outAt, n);
+            case SQRT -> sqrt(x, xAt, out, outAt, n);
+            case RSQRT -> rsqrt(x, xAt, out, outAt, n);
+            case SQUARE -> mul(x, xAt, x, xAt, out, outAt, n);
+            case RECIPROCAL -> reciprocal(x, xAt, out, outAt, n);
+            case RELU -> relu(x, xAt, out, outAt, n);
+            case SCALE -> scale(a, x, xAt, out, outAt, n);
+            case SHIFT -> shift(a, x, xAt, out, outAt, n);
+            case CLAMP -> clamp(a, b, x, xAt, out, outAt, n);
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Runs the loop out = f(a, b) of a function that has one here; false if it has none. */
+    static boolean binary(
+            BinaryFunction function, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n) {
+        switch (function) {
+            case ADD -> add(a, aAt, b, bAt, out, outAt, n);
+            case SUB -> sub(a, aAt, b, bAt, out, outAt, n);
+            case MUL -> mul(a, aAt, b, bAt, out, outAt, n);
+            case DIV -> div(a, aAt, b, bAt, out, outAt, n);
+            case MAXIMUM -> maximum(a, aAt, b, bAt, out, outAt, n);
+            case MINIMUM -> minimum(a, aAt, b, bAt, out, outAt, n);
+            case SIGMOID_GRAD -> sigmoidGrad(a, aAt, b, bAt, out, outAt, n);
+            case TANH_GRAD -> tanhGrad(a, aAt, b, bAt, out, outAt, n);
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
 
     static void abs(float[] x, int xAt, float[] out, int outAt, int n) {
         for (int i = 0; i < n; i += LANES) {

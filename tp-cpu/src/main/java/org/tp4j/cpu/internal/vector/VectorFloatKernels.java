@@ -28,8 +28,9 @@ import org.tp4j.cpu.internal.scalar.Philox;
 import org.tp4j.cpu.internal.scalar.ScalarFloatKernels;
 import org.tp4j.cpu.internal.scalar.Sums;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.UnaryFunction;
 
 /**
  * {@link org.tp4j.cpu.internal.scalar.FloatKernels} with the Vector API: whole vectors by vector loops, once they are {@linkplain
@@ -77,54 +78,30 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
     }
 
     @Override
-    public void unary(UnaryKernel kernel, float[] x, int xAt, float[] out, int outAt, int n, float a, float b) {
-        if (kernel == UnaryKernel.EXP) {
+    public void unary(UnaryFunction function, float[] x, int xAt, float[] out, int outAt, int n, float a, float b) {
+        if (function == UnaryFunction.EXP) {
             expSum(x, xAt, 0, out, outAt, n);
             return;
         }
-        int whole = kernel == UnaryKernel.LOG ? 0 : whole(kernel.ordinal(), n);
-        if (whole > 0) {
-            switch (kernel) {
-                case SIGMOID -> VectorFunctions.sigmoid(x, xAt, out, outAt, whole);
-                case TANH -> VectorFunctions.tanh(x, xAt, out, outAt, whole);
-                case GELU -> VectorFunctions.gelu(x, xAt, out, outAt, whole);
-                case GELU_TANH -> VectorFunctions.geluTanh(x, xAt, out, outAt, whole);
-                case SILU -> VectorFunctions.silu(x, xAt, out, outAt, whole);
-                default -> arithmetic(kernel, x, xAt, out, outAt, whole, a, b);
-            }
+        int whole = whole(function.ordinal(), n);
+        if (whole > 0 && !VectorFunctions.unary(function, x, xAt, out, outAt, whole, a, b)) {
+            whole = 0;
         }
-        super.unary(kernel, x, xAt + whole, out, outAt + whole, n - whole, a, b);
-    }
-
-    private static void arithmetic(
-            UnaryKernel kernel, float[] x, int xAt, float[] out, int outAt, int n, float a, float b) {
-        switch (kernel) {
-            case NEG -> VectorArithmetic.scale(-1, x, xAt, out, outAt, n);
-            case ABS -> VectorArithmetic.abs(x, xAt, out, outAt, n);
-            case SQRT -> VectorArithmetic.sqrt(x, xAt, out, outAt, n);
-            case RSQRT -> VectorArithmetic.rsqrt(x, xAt, out, outAt, n);
-            case SQUARE -> VectorArithmetic.mul(x, xAt, x, xAt, out, outAt, n);
-            case RECIPROCAL -> VectorArithmetic.reciprocal(x, xAt, out, outAt, n);
-            case RELU -> VectorArithmetic.relu(x, xAt, out, outAt, n);
-            case SCALE -> VectorArithmetic.scale(a, x, xAt, out, outAt, n);
-            case SHIFT -> VectorArithmetic.shift(a, x, xAt, out, outAt, n);
-            case CLAMP -> VectorArithmetic.clamp(a, b, x, xAt, out, outAt, n);
-            default -> throw new IllegalArgumentException(kernel + " is not a function of floats");
-        }
+        super.unary(function, x, xAt + whole, out, outAt + whole, n - whole, a, b);
     }
 
     @Override
-    public void binary(BinaryKernel kernel, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n) {
-        switch (kernel) {
+    public void binary(BinaryFunction function, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n) {
+        switch (function) {
             case GELU_GRAD -> slopeTimes(Activation.GELU, a, aAt, b, bAt, out, outAt, n);
             case GELU_TANH_GRAD -> slopeTimes(Activation.GELU_TANH, a, aAt, b, bAt, out, outAt, n);
             case SILU_GRAD -> slopeTimes(Activation.SILU, a, aAt, b, bAt, out, outAt, n);
             default -> {
-                int whole = whole(BINARY + kernel.ordinal(), n);
-                if (whole > 0) {
-                    arithmetic(kernel, a, aAt, b, bAt, out, outAt, whole);
+                int whole = whole(BINARY + function.ordinal(), n);
+                if (whole > 0 && !VectorFunctions.binary(function, a, aAt, b, bAt, out, outAt, whole)) {
+                    whole = 0;
                 }
-                super.binary(kernel, a, aAt + whole, b, bAt + whole, out, outAt + whole, n - whole);
+                super.binary(function, a, aAt + whole, b, bAt + whole, out, outAt + whole, n - whole);
             }
         }
     }
@@ -140,23 +117,7 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
         for (int i = 0; i < n; i += PIECE) {
             int length = Math.min(PIECE, n - i);
             activate(activation, x, xAt + i, both, 0, both, PIECE, length);
-            binary(BinaryKernel.MUL, both, PIECE, dy, dyAt + i, out, outAt + i, length);
-        }
-    }
-
-    private static void arithmetic(
-            BinaryKernel kernel, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n) {
-        switch (kernel) {
-            case ADD -> VectorArithmetic.add(a, aAt, b, bAt, out, outAt, n);
-            case SUB -> VectorArithmetic.sub(a, aAt, b, bAt, out, outAt, n);
-            case MUL -> VectorArithmetic.mul(a, aAt, b, bAt, out, outAt, n);
-            case DIV -> VectorArithmetic.div(a, aAt, b, bAt, out, outAt, n);
-            case MAXIMUM -> VectorArithmetic.maximum(a, aAt, b, bAt, out, outAt, n);
-            case MINIMUM -> VectorArithmetic.minimum(a, aAt, b, bAt, out, outAt, n);
-            case SIGMOID_GRAD -> VectorArithmetic.sigmoidGrad(a, aAt, b, bAt, out, outAt, n);
-            case TANH_GRAD -> VectorArithmetic.tanhGrad(a, aAt, b, bAt, out, outAt, n);
-            case RELU_GRAD -> VectorFunctions.reluGrad(a, aAt, b, bAt, out, outAt, n);
-            default -> throw new IllegalArgumentException(kernel + " is not a function of floats");
+            binary(BinaryFunction.MUL, both, PIECE, dy, dyAt + i, out, outAt + i, length);
         }
     }
 
@@ -164,13 +125,8 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
     public void activate(
             Activation activation, float[] x, int xAt, float[] value, int valueAt, float[] slope, int slopeAt, int n) {
         int whole = whole(ACTIVATION + activation.ordinal(), n);
-        if (whole > 0) {
-            switch (activation) {
-                case RELU -> VectorFunctions.reluBoth(x, xAt, value, valueAt, slope, slopeAt, whole);
-                case GELU -> VectorFunctions.geluBoth(x, xAt, value, valueAt, slope, slopeAt, whole);
-                case GELU_TANH -> VectorFunctions.geluTanhBoth(x, xAt, value, valueAt, slope, slopeAt, whole);
-                case SILU -> VectorFunctions.siluBoth(x, xAt, value, valueAt, slope, slopeAt, whole);
-            }
+        if (whole > 0 && !VectorFunctions.activate(activation, x, xAt, value, valueAt, slope, slopeAt, whole)) {
+            whole = 0;
         }
         super.activate(activation, x, xAt + whole, value, valueAt + whole, slope, slopeAt + whole, n - whole);
     }
@@ -338,38 +294,26 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
     }
 
     @Override
-    public void widenBfloat16(short[] from, int fromAt, float[] to, int toAt, int n) {
-        int whole = whole(WIDEN_BFLOAT16, n);
-        if (whole > 0) {
+    public void widen(DType half, short[] from, int fromAt, float[] to, int toAt, int n) {
+        boolean bfloat16 = half == DType.BFLOAT16;
+        int whole = whole(bfloat16 ? WIDEN_BFLOAT16 : WIDEN_FLOAT16, n);
+        if (whole > 0 && bfloat16) {
             VectorHalves.widenBfloat16(from, fromAt, to, toAt, whole);
-        }
-        super.widenBfloat16(from, fromAt + whole, to, toAt + whole, n - whole);
-    }
-
-    @Override
-    public void narrowBfloat16(float[] from, int fromAt, short[] to, int toAt, int n) {
-        int whole = whole(NARROW_BFLOAT16, n);
-        if (whole > 0) {
-            VectorHalves.narrowBfloat16(from, fromAt, to, toAt, whole);
-        }
-        super.narrowBfloat16(from, fromAt + whole, to, toAt + whole, n - whole);
-    }
-
-    @Override
-    public void widenFloat16(short[] from, int fromAt, float[] to, int toAt, int n) {
-        int whole = whole(WIDEN_FLOAT16, n);
-        if (whole > 0) {
+        } else if (whole > 0) {
             VectorHalves.widenFloat16(from, fromAt, to, toAt, whole);
         }
-        super.widenFloat16(from, fromAt + whole, to, toAt + whole, n - whole);
+        super.widen(half, from, fromAt + whole, to, toAt + whole, n - whole);
     }
 
     @Override
-    public void narrowFloat16(float[] from, int fromAt, short[] to, int toAt, int n) {
-        int whole = whole(NARROW_FLOAT16, n);
-        if (whole > 0) {
+    public void narrow(DType half, float[] from, int fromAt, short[] to, int toAt, int n) {
+        boolean bfloat16 = half == DType.BFLOAT16;
+        int whole = whole(bfloat16 ? NARROW_BFLOAT16 : NARROW_FLOAT16, n);
+        if (whole > 0 && bfloat16) {
+            VectorHalves.narrowBfloat16(from, fromAt, to, toAt, whole);
+        } else if (whole > 0) {
             VectorHalves.narrowFloat16(from, fromAt, to, toAt, whole);
         }
-        super.narrowFloat16(from, fromAt + whole, to, toAt + whole, n - whole);
+        super.narrow(half, from, fromAt + whole, to, toAt + whole, n - whole);
     }
 }

@@ -46,6 +46,9 @@ import static org.tp4j.cpu.internal.vector.VectorConstants.ZERO;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import org.tp4j.cpu.internal.scalar.ScalarMath;
+import org.tp4j.tensor.Activation;
+import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.UnaryFunction;
 
 /**
  * One loop a function, over a multiple of {@link VectorConstants#LANES} elements. The formulas and the letters are those
@@ -57,6 +60,46 @@ import org.tp4j.cpu.internal.scalar.ScalarMath;
  */
 final class VectorFunctions {
     private VectorFunctions() {}
+
+    /** Runs the vector loop out = f(x; a, b) of a function that has one; false if it has none. */
+    static boolean unary(UnaryFunction function, float[] x, int xAt, float[] out, int outAt, int n, float a, float b) {
+        switch (function) {
+            case SIGMOID -> sigmoid(x, xAt, out, outAt, n);
+            case TANH -> tanh(x, xAt, out, outAt, n);
+            case GELU -> gelu(x, xAt, out, outAt, n);
+            case GELU_TANH -> geluTanh(x, xAt, out, outAt, n);
+            case SILU -> silu(x, xAt, out, outAt, n);
+            default -> {
+                return VectorArithmetic.unary(function, x, xAt, out, outAt, n, a, b);
+            }
+        }
+        return true;
+    }
+
+    /** Runs the vector loop out = f(a, b) of a function that has one; false if it has none. */
+    static boolean binary(
+            BinaryFunction function, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n) {
+        if (function == BinaryFunction.RELU_GRAD) {
+            reluGrad(a, aAt, b, bAt, out, outAt, n);
+            return true;
+        }
+        return VectorArithmetic.binary(function, a, aAt, b, bAt, out, outAt, n);
+    }
+
+    /** Runs the vector loop for an activation and its slope, if it has one; false if it has none. */
+    static boolean activate(
+            Activation activation, float[] x, int xAt, float[] value, int valueAt, float[] slope, int slopeAt, int n) {
+        switch (activation) {
+            case RELU -> reluBoth(x, xAt, value, valueAt, slope, slopeAt, n);
+            case GELU -> geluBoth(x, xAt, value, valueAt, slope, slopeAt, n);
+            case GELU_TANH -> geluTanhBoth(x, xAt, value, valueAt, slope, slopeAt, n);
+            case SILU -> siluBoth(x, xAt, value, valueAt, slope, slopeAt, n);
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
 
     static void sigmoid(float[] x, int xAt, float[] out, int outAt, int n) {
         for (int i = 0; i < n; i += LANES) {

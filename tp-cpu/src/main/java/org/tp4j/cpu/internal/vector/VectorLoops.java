@@ -6,17 +6,18 @@ import jdk.incubator.vector.IntVector;
 import org.tp4j.cpu.internal.scalar.AdamStep;
 import org.tp4j.cpu.internal.scalar.Sums;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.UnaryFunction;
 
 /**
- * The numbers of the vector loops for {@link Readiness}, and how each is warmed up: the unary kernels by their ordinals,
+ * The numbers of the vector loops for {@link Readiness}, and how each is warmed up: the unary functions by their ordinals,
  * the binary ones from BINARY, the activations from ACTIVATION, then the others.
  */
 @SuppressWarnings("EnumOrdinal") // numbers of loops, which nothing outside remembers
 final class VectorLoops {
-    static final int BINARY = UnaryKernel.values().length;
-    static final int ACTIVATION = BINARY + BinaryKernel.values().length;
+    static final int BINARY = UnaryFunction.values().length;
+    static final int ACTIVATION = BINARY + BinaryFunction.values().length;
     static final int ADD_SCALED = ACTIVATION + Activation.values().length;
     static final int ADD_PRODUCT = ADD_SCALED + 1;
     static final int ADD_ROWS = ADD_SCALED + 2;
@@ -61,14 +62,14 @@ final class VectorLoops {
         short[] halves = new short[n];
         AdamStep step = AdamStep.of(1, 1, 1e-3, 0.9, 0.999, 1e-8, 0, true);
         Runnable[] loops = new Runnable[COUNT];
-        for (UnaryKernel kernel : UnaryKernel.values()) {
-            loops[kernel.ordinal()] = () -> vectors.unary(kernel, x, 0, z, 0, n, 1, 2);
+        for (UnaryFunction function : UnaryFunction.values()) {
+            loops[function.ordinal()] = () -> vectors.unary(function, x, 0, z, 0, n, 1, 2);
         }
-        for (BinaryKernel kernel : BinaryKernel.values()) {
-            loops[BINARY + kernel.ordinal()] = () -> vectors.binary(kernel, x, 0, y, 0, z, 0, n);
+        for (BinaryFunction function : BinaryFunction.values()) {
+            loops[BINARY + function.ordinal()] = () -> vectors.binary(function, x, 0, y, 0, z, 0, n);
         }
-        for (Activation kernel : Activation.values()) {
-            loops[ACTIVATION + kernel.ordinal()] = () -> vectors.activate(kernel, x, 0, z, 0, y, 0, n);
+        for (Activation activation : Activation.values()) {
+            loops[ACTIVATION + activation.ordinal()] = () -> vectors.activate(activation, x, 0, z, 0, y, 0, n);
         }
         loops[ADD_SCALED] = () -> vectors.addScaled(0, x, 0, z, 0, n);
         loops[ADD_PRODUCT] = () -> vectors.addProduct(x, 0, y, 0, z, 0, n);
@@ -85,10 +86,10 @@ final class VectorLoops {
         loops[DOT] = () -> vectors.dot(x, 0, y, 0, n);
         loops[MAX] = () -> vectors.max(x, 0, n);
         loops[EXP_SUM] = () -> vectors.expSum(x, 0, 1, z, 0, n);
-        loops[WIDEN_BFLOAT16] = () -> vectors.widenBfloat16(halves, 0, z, 0, n);
-        loops[NARROW_BFLOAT16] = () -> vectors.narrowBfloat16(x, 0, halves, 0, n);
-        loops[WIDEN_FLOAT16] = () -> vectors.widenFloat16(halves, 0, z, 0, n);
-        loops[NARROW_FLOAT16] = () -> vectors.narrowFloat16(x, 0, halves, 0, n);
+        loops[WIDEN_BFLOAT16] = () -> vectors.widen(DType.BFLOAT16, halves, 0, z, 0, n);
+        loops[NARROW_BFLOAT16] = () -> vectors.narrow(DType.BFLOAT16, x, 0, halves, 0, n);
+        loops[WIDEN_FLOAT16] = () -> vectors.widen(DType.FLOAT16, halves, 0, z, 0, n);
+        loops[NARROW_FLOAT16] = () -> vectors.narrow(DType.FLOAT16, x, 0, halves, 0, n);
         int[] words = new int[4 * n];
         loops[PHILOX] = () -> vectors.philox(1, 2, 3, words, 64);
         loops[KEEP] = () -> vectors.keep(words, 0, 1, 1, x, 0, z, 0, n);

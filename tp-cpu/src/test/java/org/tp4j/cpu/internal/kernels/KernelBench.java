@@ -8,7 +8,7 @@ import org.tp4j.cpu.CpuBackend;
 import org.tp4j.cpu.internal.blas.NetlibBlas;
 import org.tp4j.cpu.internal.memory.HostStorage;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.ParameterUpdate;
@@ -17,7 +17,7 @@ import org.tp4j.tensor.Region;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.StepNumber;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.UnaryFunction;
 
 /**
  * Measures kernels through the service interface; not a test, so it runs only when it is named: {@code mvn -pl tp-cpu -am
@@ -114,25 +114,29 @@ class KernelBench {
         NdArray bias = normal(dtype, N);
         NdArray column = normal(dtype, ROWS, 1);
         String suffix = " " + dtype;
-        for (UnaryKernel kernel : new UnaryKernel[] {
-            UnaryKernel.SCALE,
-            UnaryKernel.RELU,
-            UnaryKernel.EXP,
-            UnaryKernel.SIGMOID,
-            UnaryKernel.TANH,
-            UnaryKernel.GELU,
-            UnaryKernel.GELU_TANH,
-            UnaryKernel.SILU
+        for (UnaryFunction kernel : new UnaryFunction[] {
+            UnaryFunction.SCALE,
+            UnaryFunction.RELU,
+            UnaryFunction.EXP,
+            UnaryFunction.SIGMOID,
+            UnaryFunction.TANH,
+            UnaryFunction.GELU,
+            UnaryFunction.GELU_TANH,
+            UnaryFunction.SILU
         }) {
             element(kernel + suffix, all, () -> backend.elementwise().unary(kernel, x, out, 2, 0));
         }
-        for (BinaryKernel kernel : new BinaryKernel[] {
-            BinaryKernel.ADD, BinaryKernel.MUL, BinaryKernel.RELU_GRAD, BinaryKernel.GELU_GRAD, BinaryKernel.SILU_GRAD
+        for (BinaryFunction kernel : new BinaryFunction[] {
+            BinaryFunction.ADD,
+            BinaryFunction.MUL,
+            BinaryFunction.RELU_GRAD,
+            BinaryFunction.GELU_GRAD,
+            BinaryFunction.SILU_GRAD
         }) {
             element(kernel + suffix, all, () -> backend.elementwise().binary(kernel, x, y, out));
         }
-        element("ADD [n]" + suffix, all, () -> backend.elementwise().binary(BinaryKernel.ADD, x, bias, out));
-        element("ADD [rows, 1]" + suffix, all, () -> backend.elementwise().binary(BinaryKernel.ADD, x, column, out));
+        element("ADD [n]" + suffix, all, () -> backend.elementwise().binary(BinaryFunction.ADD, x, bias, out));
+        element("ADD [rows, 1]" + suffix, all, () -> backend.elementwise().binary(BinaryFunction.ADD, x, column, out));
         element(
                 "biasActivation GELU" + suffix,
                 all,
@@ -212,9 +216,9 @@ class KernelBench {
                 backend.allocate(DType.FLOAT32, 64);
             }
         });
-        call("ADD 8 x 8", () -> backend.elementwise().binary(BinaryKernel.ADD, x, y, out));
-        call("ADD [n] 8 x 8", () -> backend.elementwise().binary(BinaryKernel.ADD, x, bias, out));
-        call("RELU 8 x 8", () -> backend.elementwise().unary(UnaryKernel.RELU, x, out, 0, 0));
+        call("ADD 8 x 8", () -> backend.elementwise().binary(BinaryFunction.ADD, x, y, out));
+        call("ADD [n] 8 x 8", () -> backend.elementwise().binary(BinaryFunction.ADD, x, bias, out));
+        call("RELU 8 x 8", () -> backend.elementwise().unary(UnaryFunction.RELU, x, out, 0, 0));
         call("biasActivation GELU 8 x 8", () -> backend.elementwise().biasActivation(Activation.GELU, x, bias, out));
         call("sum 8 x 8", () -> backend.reduction().reduce(Kind.SUM, x, both, scalar));
         call("gemm 8 x 8 x 8", () -> backend.gemm().gemm(false, true, 8, 8, 8, 1, x, 0, y, 0, 0, out, 0, 1));

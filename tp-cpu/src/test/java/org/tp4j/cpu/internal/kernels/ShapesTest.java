@@ -18,7 +18,7 @@ import org.tp4j.cpu.CpuBackend;
 import org.tp4j.cpu.internal.memory.ElementAccess;
 import org.tp4j.cpu.internal.memory.HostStorage;
 import org.tp4j.cpu.internal.reference.ReferenceElementwise;
-import org.tp4j.tensor.BinaryKernel;
+import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ElementwiseKernels;
 import org.tp4j.tensor.NdArray;
@@ -143,7 +143,7 @@ class ShapesTest {
         ElementAccess.of(x).setLong(0, large);
         NdArray two = window(DType.INT64, 0, Shape.of(1));
         ElementAccess.of(two).setLong(0, 2);
-        fast.binary(BinaryKernel.ADD, x, two, x);
+        fast.binary(BinaryFunction.ADD, x, two, x);
         assertThat(ElementAccess.of(x).getLong(0)).isEqualTo(large + 2);
     }
 
@@ -151,7 +151,7 @@ class ShapesTest {
     void shouldRefuseToDivideIntegersByZero() {
         NdArray x = filled(DType.INT32, Shape.of(2), 3);
         NdArray zero = filled(DType.INT32, Shape.of(2), 0);
-        Assertions.assertThatThrownBy(() -> fast.binary(BinaryKernel.DIV, x, zero, x))
+        Assertions.assertThatThrownBy(() -> fast.binary(BinaryFunction.DIV, x, zero, x))
                 .isInstanceOf(TpException.class)
                 .hasMessageContaining("division of 3 by zero");
     }

@@ -13,8 +13,8 @@ import org.tp4j.cpu.internal.scalar.FloatKernels;
 import org.tp4j.cpu.internal.scalar.ScalarFloatKernels;
 import org.tp4j.cpu.internal.vector.VectorFloatKernels;
 import org.tp4j.tensor.Activation;
-import org.tp4j.tensor.BinaryKernel;
-import org.tp4j.tensor.UnaryKernel;
+import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.UnaryFunction;
 
 /** The vector loops give the scalar loops' bits, whatever the length and the offset. */
 class VectorTest {
@@ -106,12 +106,12 @@ class VectorTest {
     void shouldGiveTheSameBitsElementwise() {
         float[] x = numbers();
         float[] y = numbers();
-        for (UnaryKernel kernel : UnaryKernel.values()) {
-            if (kernel != UnaryKernel.NOT) {
+        for (UnaryFunction kernel : UnaryFunction.values()) {
+            if (kernel != UnaryFunction.NOT) {
                 check(kernel.name(), (k, n, out, other) -> k.unary(kernel, x, 3, out, 5, n, -0.5f, 1.5f));
             }
         }
-        for (BinaryKernel kernel : BinaryKernel.values()) {
+        for (BinaryFunction kernel : BinaryFunction.values()) {
             if (!kernel.givesBool()) {
                 check(kernel.name(), (k, n, out, other) -> k.binary(kernel, x, 3, y, 1, out, 2, n));
             }
@@ -188,11 +188,11 @@ class VectorTest {
         FloatKernels loops = VectorFloatKernels.warmedUpInTheBackground();
         float[] x = numbers();
         float[] expected = new float[LENGTH];
-        scalar.unary(UnaryKernel.SILU, x, 0, expected, 0, LENGTH, 0, 0);
+        scalar.unary(UnaryFunction.SILU, x, 0, expected, 0, LENGTH, 0, 0);
         float[] out = new float[LENGTH];
         for (int round = 0; round < 400; round++) {
             Arrays.fill(out, 0);
-            loops.unary(UnaryKernel.SILU, x, 0, out, 0, LENGTH, 0, 0);
+            loops.unary(UnaryFunction.SILU, x, 0, out, 0, LENGTH, 0, 0);
             assertThat(Arrays.equals(out, expected)).isTrue();
             if (round % 40 == 39) {
                 Thread.sleep(20);

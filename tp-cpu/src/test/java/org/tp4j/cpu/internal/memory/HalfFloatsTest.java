@@ -10,6 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tp4j.cpu.internal.kernels.TestArrays;
 import org.tp4j.cpu.internal.scalar.FloatKernels;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.internal.HalfFloats;
 
 /** 16-bit floats: every pattern there and back, roundings at every boundary, vector loops bit for bit like scalar ones. */
@@ -93,13 +94,13 @@ class HalfFloatsTest {
             all[i + 3] = (short) i;
         }
         float[] wide = new float[PATTERNS + 1];
-        loops.widenFloat16(all, 3, wide, 1, PATTERNS);
+        loops.widen(DType.FLOAT16, all, 3, wide, 1, PATTERNS);
         for (int i = 0; i < PATTERNS; i++) {
             assertThat(same(wide[i + 1], HalfFloats.float16ToFloat((short) i)))
                     .as("%x", i)
                     .isTrue();
         }
-        loops.widenBfloat16(all, 3, wide, 1, PATTERNS);
+        loops.widen(DType.BFLOAT16, all, 3, wide, 1, PATTERNS);
         for (int i = 0; i < PATTERNS; i++) {
             assertThat(Float.floatToRawIntBits(wide[i + 1])).isEqualTo(i << 16);
         }
@@ -111,13 +112,13 @@ class HalfFloatsTest {
             values[i] = Float.intBitsToFloat(i % 2 == 0 ? bits : bits & 0x8fffffff | 0x30000000);
         }
         short[] narrow = new short[values.length];
-        loops.narrowFloat16(values, 0, narrow, 0, values.length);
+        loops.narrow(DType.FLOAT16, values, 0, narrow, 0, values.length);
         for (int i = 0; i < values.length; i++) {
             if (narrow[i] != HalfFloats.floatToFloat16(values[i])) {
                 assertThat(narrow[i]).as("%s", values[i]).isEqualTo(HalfFloats.floatToFloat16(values[i]));
             }
         }
-        loops.narrowBfloat16(values, 0, narrow, 0, values.length);
+        loops.narrow(DType.BFLOAT16, values, 0, narrow, 0, values.length);
         for (int i = 0; i < values.length; i++) {
             if (narrow[i] != HalfFloats.floatToBfloat16(values[i])) {
                 assertThat(narrow[i]).as("%s", values[i]).isEqualTo(HalfFloats.floatToBfloat16(values[i]));

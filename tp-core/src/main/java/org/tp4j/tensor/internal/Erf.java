@@ -1,4 +1,4 @@
-package org.tp4j.cpu.internal.scalar;
+package org.tp4j.tensor.internal;
 
 /** The complementary error function in 64 bits. */
 public final class Erf {

@@ -1,4 +1,4 @@
-package org.tp4j.cpu.internal.scalar;
+package org.tp4j.tensor.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;

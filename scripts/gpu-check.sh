@@ -98,7 +98,7 @@ done
 
 simulator=
 if [ -n "$simulate" ]; then
-    simulator=$TP_ROOT/tp-tests/target/cudasim
+    simulator=$TP_ROOT/tp-cudasim/target/cudasim
     [ -f "$simulator/libcuda.so.1" ] || tp_fail "--simulate: no simulated CUDA libraries in $simulator" \
         "build TP4J where there is g++: mvn -q -Dtp.fast -DskipTests package"
     # One device, as the machine has that this is about.

@@ -11,4 +11,4 @@ tp_find_java
 command -v mvn >/dev/null || tp_fail "there is no mvn" "install Maven 3.8 or newer (Debian, Ubuntu: apt-get install maven; macOS: brew install maven)"
 cd "$TP_ROOT"
 JAVA_HOME=$TP_JAVA_DIR mvn -q -B -Dstyle.color=never --no-transfer-progress -Dtp.fast -Dtp.install install "$@"
-echo "Installed org.tp4j $TP_VERSION: tp-bom, tp-core, tp-cpu, tp-cuda, tp-nccl, tp-examples."
+echo "Installed org.tp4j $TP_VERSION: tp-bom, tp-core, tp-cpu, tp-cuda, tp-nccl, tp-cudasim, tp-examples."

@@ -42,7 +42,7 @@ tp_find_java() {
 # The modules that MODULE is built from, itself last.
 tp_modules() {
     echo tp-core tp-cpu tp-cuda tp-nccl tp-examples
-    [ "$1" != tp-tests ] || echo tp-tests
+    [ "$1" != tp-tests ] || echo tp-cudasim tp-tests
 }
 
 # Whether the build of MODULE is older than a source, or a jar of its class path has gone.
@@ -159,10 +159,11 @@ tp_simulate() {
     (
         ! command -v flock >/dev/null || flock 9
         # shellcheck disable=SC2086
-        JAVA_HOME=$TP_JAVA_DIR "$TP_ROOT/scripts/build-simulator.sh" "$TP_ROOT/tp-tests" $jars
+        JAVA_HOME=$TP_JAVA_DIR sh "$TP_ROOT/tp-cudasim/src/main/resources/org/tp4j/cudasim/build.sh" \
+            "$TP_ROOT/tp-cudasim/src/main/resources/org/tp4j/cudasim/sources" "$TP_ROOT/tp-cudasim/target/cudasim" $jars
     ) 9>"$TP_STAMPS/simulator.lock"
-    [ -f "$TP_ROOT/tp-tests/target/cudasim/libcuda.so.1" ] || tp_fail "--simulate: the simulated CUDA libraries could not be built (above)" "they need Linux on x86_64 and g++"
-    TP4J_JAVA_OPTS="-Dtp4j.cuda.simulator=$TP_ROOT/tp-tests/target/cudasim -Dtp4j.cuda.kernelCache=$TP_ROOT/tp-tests/target/cudasim/kernels ${TP4J_JAVA_OPTS:-}"
+    [ -f "$TP_ROOT/tp-cudasim/target/cudasim/libcuda.so.1" ] || tp_fail "--simulate: the simulated CUDA libraries could not be built (above)" "they need Linux on x86_64 and g++"
+    TP4J_JAVA_OPTS="-Dtp4j.cuda.simulator=$TP_ROOT/tp-cudasim/target/cudasim -Dtp4j.cuda.kernelCache=$TP_ROOT/tp-cudasim/target/cudasim/kernels ${TP4J_JAVA_OPTS:-}"
 }
 
 # tp_option NAME DEFAULT ARGS...: prints the value of --NAME VALUE or --NAME=VALUE (the last one given).

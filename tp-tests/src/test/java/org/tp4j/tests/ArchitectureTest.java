@@ -140,7 +140,8 @@ class ArchitectureTest {
         forbid("mpi", "threads", "cuda", "nccl", "examples", "tests");
         forbid("cuda", "cpu", "threads", "mpi", "nccl", "examples", "tests");
         forbid("nccl", "cpu", "threads", "mpi", "examples", "tests");
-        forbid("examples", "cuda", "nccl", "tests");
+        forbid("examples", "cuda", "nccl", "cudasim", "tests");
+        forbid("cudasim", "cpu", "threads", "mpi", "nccl", "examples", "tests");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package org.tp4j.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -39,6 +40,16 @@ class ConsumerProjectIT {
         assertThat(output).contains("trained: the loss went from");
     }
 
+    /** The simulator is built from its jar, as on a user's machine. */
+    @Test
+    void shouldTestGpuCodeOnSimulatedDevices() throws Exception {
+        assumeTrue(
+                Files.exists(Path.of(System.getProperty("tp4j.cuda.simulator", ""), "libcuda.so.1")),
+                "no simulated CUDA: it is built where there is g++");
+        String output = run(List.of("consumer-simulator"), "test", "-Dsimulator.cache=" + folder.resolve("simulator"));
+        assertThat(output).doesNotContain("Skipped: 1");
+    }
+
     /** Builds a project outside of the reactor, made of folders laid one over the other, and runs goals of Maven's on it. */
     private String run(List<String> sources, String... goals) throws Exception {
         Path project = folder.resolve("project");
@@ -46,7 +57,7 @@ class ConsumerProjectIT {
             copy(Path.of("src/test/resources", source), project);
         }
         Path modules = folder.resolve("modules");
-        for (String module : List.of("tp-bom", "tp-core", "tp-cpu")) {
+        for (String module : List.of("tp-bom", "tp-core", "tp-cpu", "tp-cuda", "tp-cudasim")) {
             publish(ROOT.resolve(module), module, modules);
         }
         publish(ROOT, "tp4j-parent", modules);

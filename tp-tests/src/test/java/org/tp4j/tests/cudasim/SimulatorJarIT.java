@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import java.util.zip.ZipFile;
 import org.junit.jupiter.api.Test;
 
-/** The simulator is for tests: none of the jars that the build makes holds any of it. */
+/** The simulator is for tests: no jar holds a library of it, and tp-cudasim alone its sources. */
 class SimulatorJarIT {
     private static final Pattern SIMULATOR = Pattern.compile(
             "(^|/)(cudasim|cusim[^/]*|lib(cuda|cublas|nvrtc|nccl)\\.so[^/]*)(/|$)", Pattern.CASE_INSENSITIVE);

@@ -1,25 +1,25 @@
 #!/bin/sh
-# Builds the simulated CUDA libraries that tests run on where there is no GPU: tp-tests/src/main/cudasim into
-# tp-tests/target/cudasim/{libcuda.so.1,libcublas.so.12,libnvrtc.so.12,libnccl.so.2}. They are for tests only.
-# Called by the Maven build of tp-tests:
-#   build-simulator.sh MODULE JCUDA_NATIVES_JAR JCUBLAS_NATIVES_JAR
+# Builds the simulated CUDA libraries that tests run on where there is no GPU:
+#   build.sh SOURCES OUT JCUDA_NATIVES_JAR JCUBLAS_NATIVES_JAR
+# makes OUT/{libcuda.so.1,libcublas.so.12,libnvrtc.so.12,libnccl.so.2} of the C++ in SOURCES.
 # The jars say which functions JCuda's natives import; what the simulator lacks of these gets a stub that reports itself
 # (a missing symbol would end the JVM). CXX and CXXFLAGS are respected.
 set -eu
 
-module=${1:-$(dirname "$0")/../tp-tests}
-jcuda=${2:-$HOME/.m2/repository/org/jcuda/jcuda-natives/12.6.0/jcuda-natives-12.6.0-linux-x86_64.jar}
-jcublas=${3:-$HOME/.m2/repository/org/jcuda/jcublas-natives/12.6.0/jcublas-natives-12.6.0-linux-x86_64.jar}
-sources=$(cd "$module" && pwd)/src/main/cudasim
-out=$(cd "$module" && pwd)/target/cudasim
+[ $# -eq 4 ] || { echo "usage: build.sh SOURCES OUT JCUDA_NATIVES_JAR JCUBLAS_NATIVES_JAR" >&2; exit 2; }
+sources=$(cd "$1" && pwd)
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+jcuda=$3
+jcublas=$4
 
 compiler=${CXX:-g++}
 if [ "$(uname -s)-$(uname -m)" != Linux-x86_64 ]; then
-    echo "build-simulator: the CUDA simulator is for Linux on x86_64; tests on simulated devices are skipped" >&2
+    echo "cudasim: the CUDA simulator is for Linux on x86_64; tests on simulated devices are skipped" >&2
     exit 0
 fi
 if ! command -v "${compiler%% *}" >/dev/null 2>&1; then
-    echo "build-simulator: no C++ compiler ($compiler) found, so tests on simulated devices are skipped; install g++ and build again" >&2
+    echo "cudasim: no C++ compiler ($compiler) found, so tests on simulated devices are skipped; install g++ and build again" >&2
     exit 0
 fi
 

@@ -29,7 +29,7 @@ public interface BackwardContext {
     Shape inputShape(int i);
 
     /** Layout of operand {@code i}, for {@link ExpandOp}; {@link TargetLayout#NONE} for a tensor on no mesh. */
-    TargetLayout inputLike(int i);
+    TargetLayout inputLayout(int i);
 
     /** Hands over the gradient of operand {@code i}, of its shape. */
     void give(int i, Tensor gradient);

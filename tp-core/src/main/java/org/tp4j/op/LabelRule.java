@@ -28,7 +28,7 @@ public final class LabelRule implements ShardingRule {
     private final BitSet unsliceable;
     private final boolean additive;
     private final ReduceOp contraction;
-    private final TargetLayout like;
+    private final TargetLayout target;
 
     private LabelRule(Builder b) {
         this.in = b.in;
@@ -39,7 +39,7 @@ public final class LabelRule implements ShardingRule {
         this.unsliceable = b.unsliceable;
         this.additive = b.additive;
         this.contraction = b.contraction;
-        this.like = b.like;
+        this.target = b.target;
     }
 
     /** Starts a rule. */
@@ -79,7 +79,7 @@ public final class LabelRule implements ShardingRule {
         private final BitSet unsliceable = new BitSet();
         private boolean additive;
         private ReduceOp contraction = ReduceOp.SUM;
-        private TargetLayout like = TargetLayout.NONE;
+        private TargetLayout target = TargetLayout.NONE;
 
         private Builder(TensorSpec[] in) {
             this.in = in;
@@ -135,8 +135,8 @@ public final class LabelRule implements ShardingRule {
         }
 
         /** How dimensions of the first result whose labels no operand has are to be cut. */
-        public Builder like(TargetLayout wish) {
-            like = wish;
+        public Builder target(TargetLayout layout) {
+            target = layout;
             return this;
         }
 
@@ -157,8 +157,8 @@ public final class LabelRule implements ShardingRule {
     }
 
     @Override
-    public TargetLayout like() {
-        return like;
+    public TargetLayout target() {
+        return target;
     }
 
     @Override
@@ -223,7 +223,7 @@ public final class LabelRule implements ShardingRule {
         if (operand.placement() instanceof Shard s) {
             if (inLabels[i][s.dim()] != label) {
                 throw new Refusal(
-                        "operands are cut along dimensions that do not belong together", i, mendFor(i, label, unit));
+                        "operands are cut along dimensions that do not belong together", i, remedyFor(i, label, unit));
             }
             long mine = in[i].shape().size(s.dim());
             if (mine != size || !sameCut(axis, operand, s, model, size)) {
@@ -231,13 +231,15 @@ public final class LabelRule implements ShardingRule {
                         "operands are cut differently: " + operands[first].placement() + " of " + size
                                 + " elements and " + s + " of " + mine + " elements",
                         i,
-                        mendFor(i, label, unit));
+                        remedyFor(i, label, unit));
             }
             return s;
         }
         if (!operand.replicable()) {
             throw new Refusal(
-                    "Invariant does not mix with Shard: its gradient would be incomplete", i, mendFor(i, label, unit));
+                    "Invariant does not mix with Shard: its gradient would be incomplete",
+                    i,
+                    remedyFor(i, label, unit));
         }
         int dim = indexOf(inLabels[i], label);
         if (dim >= 0 && in[i].shape().size(dim) == size) {
@@ -278,7 +280,7 @@ public final class LabelRule implements ShardingRule {
         return size;
     }
 
-    private Placement mendFor(int i, int label, long unit) {
+    private Placement remedyFor(int i, int label, long unit) {
         int dim = indexOf(inLabels[i], label);
         return dim >= 0 ? new Shard(dim, unit) : Placement.replicate();
     }
@@ -334,10 +336,10 @@ public final class LabelRule implements ShardingRule {
         return new Decision(inputs, outputs);
     }
 
-    /** The shard wished for along this axis, if its dimension is one that the operation makes anew. */
+    /** The target's shard along this axis, if its dimension is one that no operand has. */
     private @Nullable Shard madeShard(int axis) {
-        Layout wish = like.layout();
-        if (wish == null || !(wish.placement(axis) instanceof Shard s)) {
+        Layout wanted = target.layout();
+        if (wanted == null || !(wanted.placement(axis) instanceof Shard s)) {
             return null;
         }
         for (int[] labels : inLabels) {

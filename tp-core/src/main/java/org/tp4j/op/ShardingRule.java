@@ -40,22 +40,22 @@ public interface ShardingRule {
      */
     record Decision(Placement[] inputs, Placement[] outputs) {}
 
-    /** Why operands do not go together, and what mends it; becomes a {@code LayoutException}. */
+    /** Why operands do not go together, and the remedy; becomes a {@code LayoutException}. */
     final class Refusal extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         private final int operand;
-        private final transient @Nullable Placement mend;
+        private final transient @Nullable Placement remedy;
 
         /**
          * @param reason what does not fit
          * @param operand number of the operand to redistribute, or -1
-         * @param mend the placement it would need, or null
+         * @param remedy the placement it would need, or null
          */
-        public Refusal(String reason, int operand, @Nullable Placement mend) {
+        public Refusal(String reason, int operand, @Nullable Placement remedy) {
             super(reason, null, false, false);
             this.operand = operand;
-            this.mend = mend;
+            this.remedy = remedy;
         }
 
         /** Number of the operand to redistribute, or -1. */
@@ -64,8 +64,8 @@ public interface ShardingRule {
         }
 
         /** The placement it would need, or null. */
-        public @Nullable Placement mend() {
-            return mend;
+        public @Nullable Placement remedy() {
+            return remedy;
         }
     }
 
@@ -83,8 +83,8 @@ public interface ShardingRule {
     /** The number for dimension {@code dim} of result {@code i}. */
     int outputLabel(int i, int dim);
 
-    /** How dimensions of the first result that no operand has are to be cut, if the rule cuts such. */
-    default TargetLayout like() {
+    /** How to cut the dimensions of the first result that no operand has, if the rule cuts such dimensions. */
+    default TargetLayout target() {
         return TargetLayout.NONE;
     }
 }

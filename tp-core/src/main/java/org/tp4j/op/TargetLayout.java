@@ -5,11 +5,11 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
 
 /**
- * The layout wanted for dimensions that an operation makes anew from whole values, such as those of the gradient of a sum:
- * each rank then makes only its piece.
+ * The layout to give a result in dimensions that no operand has, such as those that the gradient of a sum is expanded to:
+ * each rank then computes only its own shard of them.
  */
 public final class TargetLayout {
-    /** No wish. */
+    /** No target: whole values stay whole. */
     public static final TargetLayout NONE = new TargetLayout(null);
 
     private final @Nullable Layout layout;
@@ -18,7 +18,7 @@ public final class TargetLayout {
         this.layout = layout;
     }
 
-    /** Like a tensor of this layout. */
+    /** That of a tensor; null for a tensor that is on no mesh. */
     public static TargetLayout of(@Nullable Layout layout) {
         return layout == null ? NONE : new TargetLayout(layout);
     }

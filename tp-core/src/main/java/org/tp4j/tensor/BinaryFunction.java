@@ -5,7 +5,7 @@ import static org.tp4j.tensor.CudaExpressions.bools;
 import static org.tp4j.tensor.CudaExpressions.floats;
 import static org.tp4j.tensor.CudaExpressions.numbers;
 
-import org.tp4j.tensor.internal.ActivationFormulas;
+import org.tp4j.tensor.internal.math.ActivationFormulas;
 
 /**
  * Elementwise functions of two arguments a and b of one type, which broadcast; comparisons and logic give {@link

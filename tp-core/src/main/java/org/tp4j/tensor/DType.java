@@ -3,7 +3,7 @@ package org.tp4j.tensor;
 import java.util.Locale;
 import java.util.function.DoubleToLongFunction;
 import java.util.function.LongToDoubleFunction;
-import org.tp4j.tensor.internal.HalfFloats;
+import org.tp4j.tensor.internal.math.HalfFloats;
 
 /**
  * Element types of tensors.

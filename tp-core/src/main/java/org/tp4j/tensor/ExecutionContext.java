@@ -3,8 +3,12 @@ package org.tp4j.tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is implicit on a thread, and nothing else is: the open {@link Scope}, whether gradients are recorded, and the
- * path of the module being run (for messages and communication records).
+ * What is implicit on a thread: the innermost open {@link Scope}; whether operations are recorded for a backward pass ({@link
+ * GradMode}); the path of the module being run, for messages and records; and, while a step is being captured, the {@link
+ * StepRecording} of its host work. World, mesh, groups and seeds are always passed.
+ *
+ * <p>Besides these, one thing is kept per thread elsewhere: modules count how deep they are nested, to free what sequence
+ * parallelism has gathered within them.
  */
 public final class ExecutionContext {
     private static final ThreadLocal<ExecutionContext> CURRENT = ThreadLocal.withInitial(ExecutionContext::new);
@@ -31,7 +35,7 @@ public final class ExecutionContext {
         return gradientsRecorded;
     }
 
-    /** Switches recording on or off; returns what it was. */
+    /** Switches recording on or off; returns the previous setting. */
     public boolean setGradientsRecorded(boolean on) {
         boolean was = gradientsRecorded;
         gradientsRecorded = on;
@@ -43,19 +47,19 @@ public final class ExecutionContext {
         return modulePath;
     }
 
-    /** Sets the module path; returns what it was. */
+    /** Sets the module path; returns the previous one. */
     public String setModulePath(String path) {
         String was = modulePath;
         modulePath = path;
         return was;
     }
 
-    /** What the step that is being captured on this thread does on the host, or null while none is. */
+    /** The host work of the step that is being captured on this thread, or null if none is. */
     public @Nullable StepRecording recording() {
         return recording;
     }
 
-    /** Begins or, with null, ends the capture of a step; for backends. */
+    /** Begins the capture of a step or, given null, ends it; for backends. */
     public void setRecording(@Nullable StepRecording next) {
         recording = next;
     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A window that is still being filled by a collective carries the {@link Pending} work; {@link #await()} waits for
  * it. Kernels are always given windows that have been awaited.
  */
-public final class NdArray {
+public final class NdArray implements HasStorage {
     private final Backend backend;
     private final Storage storage;
     private final long offset;
@@ -45,7 +45,8 @@ public final class NdArray {
         return backend;
     }
 
-    /** The memory looked at. */
+    /** The memory that this is a window onto. */
+    @Override
     public Storage storage() {
         return storage;
     }

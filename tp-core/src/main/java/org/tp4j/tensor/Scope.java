@@ -102,9 +102,9 @@ public final class Scope implements AutoCloseable {
         }
     }
 
-    /** Hands the tensor's memory over to the enclosing scope, or to the garbage collector; returns the tensor. */
-    public <T extends Tensor> T keep(T tensor) {
-        keep(tensor.local().storage());
+    /** Hands the memory of a tensor or array over to the enclosing scope, or to the garbage collector; returns the tensor. */
+    public <T extends HasStorage> T keep(T tensor) {
+        keep(tensor.storage());
         return tensor;
     }
 

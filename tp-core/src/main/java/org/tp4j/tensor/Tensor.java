@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * shapes that do not fit give an {@link IllegalArgumentException}; layouts on a mesh that do not fit a {@code
  * LayoutException}.
  */
-public interface Tensor {
+public interface Tensor extends HasStorage {
     // ---- what it is
 
     /** Sizes of the whole tensor. */
@@ -33,6 +33,11 @@ public interface Tensor {
 
     /** This rank's elements: all of them for a tensor that is on no mesh. Waits for them if they are being received. */
     NdArray local();
+
+    @Override
+    default Storage storage() {
+        return local().storage();
+    }
 
     /** Size of one dimension. */
     default long size(int dim) {

@@ -9,7 +9,7 @@ import static org.tp4j.tensor.UnaryDerivative.ofOutput;
 
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.tensor.internal.ActivationFormulas;
+import org.tp4j.tensor.internal.math.ActivationFormulas;
 
 /**
  * Elementwise functions y of one argument x and, for some, of two numbers a and b. What there is to know about a function

@@ -98,8 +98,17 @@ final class Decisions {
         return known;
     }
 
+    /** Types and shapes of operands. */
+    static TensorSpec[] specs(EagerTensor[] operands) {
+        TensorSpec[] specs = new TensorSpec[operands.length];
+        for (int i = 0; i < specs.length; i++) {
+            specs[i] = new TensorSpec(operands[i].dtype(), operands[i].shape());
+        }
+        return specs;
+    }
+
     private static Decided decide(Operation operation, EagerTensor[] operands, DeviceMesh mesh, boolean recording) {
-        TensorSpec[] in = Dispatch.specs(operands);
+        TensorSpec[] in = specs(operands);
         TensorSpec[] out = operation.inferAll(in);
         ShardingRule rule = operation.rule(in, out);
         int axes = mesh.axisCount();
@@ -218,9 +227,9 @@ final class Decisions {
                 }
             }
         }
-        Layout wish = rule.like().layout();
-        if (wish != null) {
-            addMissing(order, wish.cuts());
+        Layout target = rule.target().layout();
+        if (target != null) {
+            addMissing(order, target.cuts());
         }
         for (int a = 0; a < placements.length; a++) {
             if (!order.contains(a)) {
@@ -255,12 +264,12 @@ final class Decisions {
             text.append(' ').append(operands[i].layoutOrNull());
             text.append(operands[i].requiresGrad() ? " (requires gradient)" : "");
         }
-        Placement mend = refusal.mend();
-        if (mend != null) {
+        Placement remedy = refusal.remedy();
+        if (remedy != null) {
             text.append("; HINT: redistribute operand ")
                     .append(refusal.operand())
                     .append(" to ")
-                    .append(mend);
+                    .append(remedy);
             text.append(" on axis '").append(mesh.axis(axis).name()).append("' first");
         }
         return new LayoutException(operation.name(), text.toString());

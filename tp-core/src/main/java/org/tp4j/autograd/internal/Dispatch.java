@@ -64,7 +64,7 @@ public final class Dispatch {
     }
 
     private static EagerTensor[] plain(Operation operation, EagerTensor[] operands, boolean recording) {
-        TensorSpec[] specs = specs(operands);
+        TensorSpec[] specs = Decisions.specs(operands);
         TensorSpec[] results = operation.inferAll(specs);
         NdArray[] arrays = operation.forwardAll(new Plain(operands, results), locals(operands));
         EagerTensor[] outputs = new EagerTensor[arrays.length];
@@ -110,14 +110,6 @@ public final class Dispatch {
             outputs[0].computedBy(new OperationNode(operation, used, outputs, edges));
         }
         return outputs;
-    }
-
-    static TensorSpec[] specs(EagerTensor[] operands) {
-        TensorSpec[] specs = new TensorSpec[operands.length];
-        for (int i = 0; i < specs.length; i++) {
-            specs[i] = new TensorSpec(operands[i].dtype(), operands[i].shape());
-        }
-        return specs;
     }
 
     private static NdArray[] locals(EagerTensor[] operands) {

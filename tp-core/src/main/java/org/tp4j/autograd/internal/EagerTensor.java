@@ -12,7 +12,7 @@ import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Storage;
 import org.tp4j.tensor.Tensor;
-import org.tp4j.tensor.internal.ElementBits;
+import org.tp4j.tensor.internal.math.ElementBits;
 
 /** A tensor that is computed at once: this rank's array, and where it came from. On no mesh, unless a {@link MeshTensor}. */
 public class EagerTensor extends FluentTensor {

@@ -65,7 +65,7 @@ public final class Gathers {
         while (mine.open.size() > mark) {
             MeshTensor whole = mine.open.remove(mine.open.size() - 1);
             if (whole.array().storage() != returned) {
-                letGo(whole);
+                Regather.release(whole);
             }
         }
     }
@@ -90,13 +90,6 @@ public final class Gathers {
         mine.depth--;
         while (mine.open.size() > mark) {
             mine.open.remove(mine.open.size() - 1);
-        }
-    }
-
-    static void letGo(MeshTensor whole) {
-        Storage storage = whole.array().storage();
-        if (!storage.isReleased() && !storage.isPinned()) {
-            storage.release();
         }
     }
 }

@@ -13,7 +13,7 @@ import org.tp4j.tensor.Tensor;
 final class OperationNode extends Node {
     private final Operation operation;
     private final Shape[] shapes;
-    private final TargetLayout[] likes;
+    private final TargetLayout[] inputLayouts;
     private final int[] versions;
     private @Nullable EagerTensor @Nullable [] inputs;
     private @Nullable EagerTensor @Nullable [] outputs;
@@ -27,13 +27,13 @@ final class OperationNode extends Node {
         this.operation = operation;
         int n = inputs.length;
         this.shapes = new Shape[n];
-        this.likes = new TargetLayout[n];
+        this.inputLayouts = new TargetLayout[n];
         this.versions = new int[n];
         this.regathers = new Regather[n];
         @Nullable EagerTensor[] kept = new EagerTensor[n];
         for (int i = 0; i < n; i++) {
             shapes[i] = inputs[i].shape();
-            likes[i] = TargetLayout.of(inputs[i].layoutOrNull());
+            inputLayouts[i] = TargetLayout.of(inputs[i].layoutOrNull());
             versions[i] = inputs[i].array().storage().version();
             if (operation.keepsInput(i)) {
                 Regather regather = inputs[i] instanceof MeshTensor tensor ? tensor.regather() : null;
@@ -160,8 +160,8 @@ final class OperationNode extends Node {
         }
 
         @Override
-        public TargetLayout inputLike(int i) {
-            return likes[i];
+        public TargetLayout inputLayout(int i) {
+            return inputLayouts[i];
         }
 
         @Override

@@ -2,6 +2,7 @@ package org.tp4j.autograd.internal;
 
 import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
+import org.tp4j.tensor.Storage;
 
 /**
  * A whole activation that was gathered from this rank's shard. Steps of the tape keep the shard in its place and gather it
@@ -53,7 +54,15 @@ final class Regather {
         MeshTensor there = result;
         if (users == 0 && there != null) {
             result = null;
-            Gathers.letGo(there);
+            release(there);
+        }
+    }
+
+    /** Frees a gathered whole, unless a step of the tape needs it as it is. */
+    static void release(MeshTensor whole) {
+        Storage storage = whole.array().storage();
+        if (!storage.isReleased() && !storage.isPinned()) {
+            storage.release();
         }
     }
 }

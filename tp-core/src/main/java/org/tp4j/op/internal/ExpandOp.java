@@ -20,7 +20,7 @@ import org.tp4j.tensor.Tensor;
  * @param inserted dimensions of the result that the operand does not have, in ascending order
  * @param like how dimensions that are made anew are to be cut, each rank making its piece
  */
-public record ExpandOp(Shape shape, List<Integer> inserted, TargetLayout like) implements Operation {
+public record ExpandOp(Shape shape, List<Integer> inserted, TargetLayout target) implements Operation {
     /** An expansion that adds leading dimensions, without a wish for the layout. */
     public static ExpandOp leading(Shape from, Shape to) {
         return new ExpandOp(
@@ -67,7 +67,7 @@ public record ExpandOp(Shape shape, List<Integer> inserted, TargetLayout like) i
         return rule.input(0, labels)
                 .output(LabelRule.ascending(0, shape.dims()))
                 .linearIn(0)
-                .like(like)
+                .target(target)
                 .build();
     }
 

@@ -66,7 +66,7 @@ public record GatherRowsOp(long paddingId) implements Operation {
 
     @Override
     public void backward(BackwardContext c, Tensor g) {
-        Gradient gradient = new Gradient(c.inputShape(0).size(0), paddingId, c.inputLike(0));
+        Gradient gradient = new Gradient(c.inputShape(0).size(0), paddingId, c.inputLayout(0));
         c.give(0, c.run(gradient, g, c.input(1)));
     }
 
@@ -77,7 +77,7 @@ public record GatherRowsOp(long paddingId) implements Operation {
      * @param paddingId the row left out
      * @param like layout of the table
      */
-    record Gradient(long rows, long paddingId, TargetLayout like) implements Operation {
+    record Gradient(long rows, long paddingId, TargetLayout target) implements Operation {
         @Override
         public String name() {
             return "gradient of embedding";
@@ -96,7 +96,7 @@ public record GatherRowsOp(long paddingId) implements Operation {
                     .input(1, LabelRule.ascending(0, ids))
                     .output(ids + 1, ids)
                     .linearIn(0)
-                    .like(like)
+                    .target(target)
                     .build();
         }
 

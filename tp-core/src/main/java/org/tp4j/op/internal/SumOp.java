@@ -54,6 +54,6 @@ public record SumOp(ReducedDims reduction) implements Operation {
 
     @Override
     public void backward(BackwardContext c, Tensor g) {
-        c.give(0, c.run(new ExpandOp(c.inputShape(0), reduction.removed(), c.inputLike(0)), g));
+        c.give(0, c.run(new ExpandOp(c.inputShape(0), reduction.removed(), c.inputLayout(0)), g));
     }
 }

@@ -32,7 +32,13 @@ public final class MetaBackend implements Backend {
     private static final MetaBackend INSTANCE = new MetaBackend();
 
     private final Device device = new Device("meta", 0);
-    private final MetaKernels kernels = new MetaKernels();
+    private final ElementwiseKernels elementwise = MetaKernels.of(ElementwiseKernels.class);
+    private final ReductionKernels reduction = MetaKernels.of(ReductionKernels.class);
+    private final GemmKernels gemm = MetaKernels.of(GemmKernels.class);
+    private final NormKernels norm = MetaKernels.of(NormKernels.class);
+    private final LossKernels loss = MetaKernels.of(LossKernels.class);
+    private final RandomKernels random = MetaKernels.of(RandomKernels.class);
+    private final OptimizerKernels optimizer = MetaKernels.of(OptimizerKernels.class);
 
     private MetaBackend() {}
 
@@ -79,37 +85,37 @@ public final class MetaBackend implements Backend {
 
     @Override
     public ElementwiseKernels elementwise() {
-        return kernels;
+        return elementwise;
     }
 
     @Override
     public ReductionKernels reduction() {
-        return kernels;
+        return reduction;
     }
 
     @Override
     public GemmKernels gemm() {
-        return kernels;
+        return gemm;
     }
 
     @Override
     public NormKernels norm() {
-        return kernels;
+        return norm;
     }
 
     @Override
     public LossKernels loss() {
-        return kernels;
+        return loss;
     }
 
     @Override
     public RandomKernels random() {
-        return kernels;
+        return random;
     }
 
     @Override
     public OptimizerKernels optimizer() {
-        return kernels;
+        return optimizer;
     }
 
     /** A block that has a size and no memory. */

@@ -8,7 +8,7 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Storage;
-import org.tp4j.tensor.internal.HalfFloats;
+import org.tp4j.tensor.internal.math.HalfFloats;
 
 /**
  * The same array on the CPU, which is the oracle, and on the device under test. One that begins some elements into its

@@ -32,7 +32,7 @@ import org.tp4j.nccl.NcclUniqueId;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
-import org.tp4j.tensor.internal.HalfFloats;
+import org.tp4j.tensor.internal.math.HalfFloats;
 
 /** The bindings by themselves, on the simulated NCCL; ranks are threads with a device each. */
 @Timeout(60)

@@ -1,7 +1,7 @@
 package org.tp4j.cpu.internal.memory;
 
 import org.tp4j.tensor.NdArray;
-import org.tp4j.tensor.internal.HalfFloats;
+import org.tp4j.tensor.internal.math.HalfFloats;
 
 /**
  * The elements of an array seen one at a time as doubles or longs, whatever their type: what the reference kernels are

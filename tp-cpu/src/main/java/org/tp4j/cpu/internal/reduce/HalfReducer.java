@@ -2,7 +2,7 @@ package org.tp4j.cpu.internal.reduce;
 
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.tensor.DType;
-import org.tp4j.tensor.internal.HalfFloats;
+import org.tp4j.tensor.internal.math.HalfFloats;
 
 /** {@link Reducer} for the 16-bit floats: widened, joined in 32 bits, rounded once. */
 final class HalfReducer {

@@ -59,11 +59,4 @@ public final class Philox {
             block(key, counterLow + i, counterHigh, out, 4 * i);
         }
     }
-
-    /** The word of the element with this index in the global tensor: lane index mod 4 of counter (index / 4, stream). */
-    public static int lane(long seed, long stream, long index) {
-        int[] words = new int[4];
-        block(seed, index >>> 2, stream, words, 0);
-        return words[(int) (index & 3)];
-    }
 }

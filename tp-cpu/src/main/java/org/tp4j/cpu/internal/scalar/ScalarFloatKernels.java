@@ -5,7 +5,7 @@ import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.UnaryFunction;
-import org.tp4j.tensor.internal.HalfFloats;
+import org.tp4j.tensor.internal.math.HalfFloats;
 
 /** {@link FloatKernels} in plain Java; what the vector loops must equal bit for bit. */
 public class ScalarFloatKernels implements FloatKernels {

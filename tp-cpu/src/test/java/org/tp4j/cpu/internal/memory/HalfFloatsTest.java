@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.tp4j.cpu.internal.kernels.TestArrays;
 import org.tp4j.cpu.internal.scalar.FloatKernels;
 import org.tp4j.tensor.DType;
-import org.tp4j.tensor.internal.HalfFloats;
+import org.tp4j.tensor.internal.math.HalfFloats;
 
 /** 16-bit floats: every pattern there and back, roundings at every boundary, vector loops bit for bit like scalar ones. */
 class HalfFloatsTest {

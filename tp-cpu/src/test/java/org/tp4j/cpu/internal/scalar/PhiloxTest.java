@@ -22,14 +22,6 @@ class PhiloxTest {
                 .containsExactly(0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1);
     }
 
-    @Test
-    void shouldTakeTheLaneOfTheBlock() {
-        int[] words = block(7, 5, 9);
-        for (int lane = 0; lane < 4; lane++) {
-            assertThat(Philox.lane(7, 9, 20 + lane)).isEqualTo(words[lane]);
-        }
-    }
-
     private static int[] block(long key, long low, long high) {
         int[] words = new int[4];
         Philox.block(key, low, high, words, 0);

@@ -1,4 +1,4 @@
-package org.tp4j.tensor.internal;
+package org.tp4j.tensor.internal.math;
 
 /**
  * Conversions between float and the two 16-bit formats, exact one way, rounded to nearest even the other; subnormals,

@@ -1,4 +1,4 @@
-package org.tp4j.tensor.internal;
+package org.tp4j.tensor.internal.math;
 
 /** Activations and their slopes in 64 bits, as their definitions read. */
 public final class ActivationFormulas {

@@ -1,4 +1,4 @@
-package org.tp4j.tensor.internal;
+package org.tp4j.tensor.internal.math;
 
 import java.nio.ByteBuffer;
 

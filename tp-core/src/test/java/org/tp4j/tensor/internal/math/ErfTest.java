@@ -1,14 +1,21 @@
-package org.tp4j.tensor.internal;
+package org.tp4j.tensor.internal.math;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.Random;
+import org.apache.commons.numbers.gamma.Erfc;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The error function against values computed in 50 digits. */
 class ErfTest {
     private static final double RELATIVE = 1e-15;
+    private static final double BOTH = 2e-15;
+
+    /** Where results are subnormal they are spaced further apart than that. */
+    private static final double SUBNORMAL = 2 * Double.MIN_VALUE;
 
     @ParameterizedTest
     @CsvSource({
@@ -35,5 +42,16 @@ class ErfTest {
     })
     void shouldComputeErfcToDoublePrecision(double x, double expected) {
         assertThat(Erf.erfc(x)).isCloseTo(expected, within(Math.abs(expected) * RELATIVE));
+    }
+
+    /** Everywhere, within the errors of both. */
+    @Test
+    void shouldAgreeWithAnotherImplementation() {
+        Random random = new Random(1);
+        for (int i = 0; i < 20_000; i++) {
+            double x = i % 3 == 0 ? random.nextGaussian() : (random.nextDouble() - 0.25) * 36;
+            double expected = Erfc.value(x);
+            assertThat(Erf.erfc(x)).as("erfc(%s)", x).isCloseTo(expected, within(Math.max(expected * BOTH, SUBNORMAL)));
+        }
     }
 }

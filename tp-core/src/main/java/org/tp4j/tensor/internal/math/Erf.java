@@ -1,4 +1,4 @@
-package org.tp4j.tensor.internal;
+package org.tp4j.tensor.internal.math;
 
 /** The complementary error function in 64 bits. */
 public final class Erf {

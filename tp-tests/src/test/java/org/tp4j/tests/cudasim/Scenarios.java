@@ -13,6 +13,7 @@ import jcuda.driver.CUevent;
 import jcuda.driver.CUfunction;
 import jcuda.driver.CUgraph;
 import jcuda.driver.CUgraphExec;
+import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.jcublas.JCublas2;
@@ -159,18 +160,27 @@ final class Scenarios {
         }
     }
 
-    /** Memory of a stream used on another one that does not wait until the first has come to it. */
+    /**
+     * Memory of a stream used on another one that does not wait until the first has come to it. The fault may be told by
+     * the launch itself or by any later call, as with the driver.
+     */
     private static void openedLate() {
         Device device = new Device(0);
         CUdeviceptr x = device.floats(ones());
         CUdeviceptr y = device.allocate(16);
         CUstream owner = device.stream();
         CUstream other = device.stream();
+        Device.Gate gate = device.gate();
         CUdeviceptr late = new CUdeviceptr();
-        Device.check(device.scaleLate(x, y, 4, 1, owner));
+        Device.check(device.scaleHeld(x, y, 4, 1, owner, gate));
         Device.check(cuMemAllocAsync(late, 16, owner));
-        Device.check(device.scale(x, late, 4, 1, other));
-        System.out.println("synchronize=" + Device.name(cuStreamSynchronize(other)));
+        int launched = device.scale(x, late, 4, 1, other);
+        int afterwards = cuStreamSynchronize(other);
+        gate.open();
+        if (launched != CUresult.CUDA_SUCCESS && launched != afterwards) {
+            throw new IllegalStateException(Device.name(launched) + ", then " + Device.name(afterwards));
+        }
+        System.out.println("synchronize=" + Device.name(afterwards));
     }
 
     /** A null pointer in a host function is the program's own affair, and calling the driver there is refused. */

@@ -106,9 +106,11 @@ class SimulatorMemoryTest {
         java.nio.FloatBuffer values = pinned.getByteBuffer(0, 16)
                 .order(java.nio.ByteOrder.nativeOrder())
                 .asFloatBuffer();
-        Device.check(device.scaleLate(x, y, 4, 3, stream));
+        Device.Gate gate = device.gate();
+        Device.check(device.scaleHeld(x, y, 4, 3, stream, gate));
         Device.check(cuMemcpyDtoHAsync(pinned, y, 16, stream));
         assertThat(values.get(3)).as("before the stream came to the copy").isNaN();
+        gate.open();
         Device.check(cuStreamSynchronize(stream));
         assertThat(values.get(3)).isEqualTo(12);
         Device.check(cuMemFreeHost(pinned));

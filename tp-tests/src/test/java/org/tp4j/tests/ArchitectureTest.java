@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ArchitectureTest {
     /** The packages of tp-core from the ground up: each may import itself and those before it. */
     private static final List<String> CORE = List.of(
+            "tensor.internal.math",
             "tensor",
             "tensor.internal",
             "tensor.meta",
@@ -50,7 +51,7 @@ class ArchitectureTest {
 
     /** The modules that users depend on; the rest are programs. */
     private static final String[] LIBRARY =
-            areas(Stream.concat(CORE.stream(), Stream.of("cpu", "threads", "mpi", "cuda", "nccl"))
+            areas(Stream.concat(CORE.stream(), Stream.of("cpu", "threads", "mpi", "cuda", "nccl", "cudasim"))
                     .toList());
 
     /** What tp-core may lean on besides itself: no AWT, no databinding, no native library. */

@@ -79,7 +79,7 @@ public final class Gathers {
             Storage storage = whole.array().storage();
             if (results.stream()
                     .noneMatch(result -> ((EagerTensor) result).array().storage() == storage)) {
-                letGo(whole);
+                Regather.release(whole);
             }
         }
     }

@@ -25,6 +25,7 @@ final class Device implements AutoCloseable {
     private final List<CUdeviceptr> memory = new ArrayList<>();
     private final List<CUstream> streams = new ArrayList<>();
     private final List<CUevent> events = new ArrayList<>();
+    private final List<Gate> gates = new ArrayList<>();
 
     /** The device becomes current on the calling thread. */
     Device(int ordinal) {
@@ -74,6 +75,13 @@ final class Device implements AutoCloseable {
         check(cuEventCreate(event, 0));
         events.add(event);
         return event;
+    }
+
+    /** A gate that is shut. */
+    Gate gate() {
+        Gate gate = new Gate();
+        gates.add(gate);
+        return gate;
     }
 
     CUdeviceptr allocate(long bytes) {
@@ -135,7 +143,12 @@ final class Device implements AutoCloseable {
         return launch("scale", 1, 32, 0, stream, x, y, n, factor);
     }
 
-    /** The same, much later. */
+    /** The same once the gate is open: until then the stream stands still. */
+    int scaleHeld(CUdeviceptr x, CUdeviceptr y, long n, float factor, CUstream stream, Gate gate) {
+        return launch("scaleHeld", 1, 1, 0, stream, x, y, n, factor, 0, gate.address);
+    }
+
+    /** The same, much later: for proofs that somebody waits, which need no certainty of who would come first. */
     int scaleLate(CUdeviceptr x, CUdeviceptr y, long n, float factor, CUstream stream) {
         return launch("scaleLate", 1, 1, 0, stream, x, y, n, factor);
     }
@@ -143,12 +156,32 @@ final class Device implements AutoCloseable {
     @Override
     public void close() {
         makeCurrent();
+        gates.forEach(Gate::open);
         cuCtxSynchronize();
+        gates.forEach(gate -> check(cuMemFreeHost(gate.pinned)));
         events.forEach(event -> check(cuEventDestroy(event)));
         streams.forEach(stream -> check(cuStreamDestroy(stream)));
         memory.forEach(address -> check(cuMemFree(address)));
         check(cuModuleUnload(module));
         check(cuDevicePrimaryCtxRelease(deviceHandle()));
+    }
+
+    /** Pinned memory that a held kernel reads until it is not zero; the host opens it, or work on another stream. */
+    static final class Gate {
+        final Pointer pinned = new Pointer();
+        final CUdeviceptr address = new CUdeviceptr();
+        private final ByteBuffer value;
+
+        private Gate() {
+            check(cuMemHostAlloc(pinned, Float.BYTES, 0));
+            check(cuMemHostGetDevicePointer(address, pinned, 0));
+            value = pinned.getByteBuffer(0, Float.BYTES).order(ByteOrder.nativeOrder());
+            value.putFloat(0, 0);
+        }
+
+        void open() {
+            value.putFloat(0, 1);
+        }
     }
 
     private static final class Address extends CUdeviceptr {

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
@@ -14,6 +13,7 @@ import jcuda.driver.CUevent;
 import jcuda.driver.CUfunction;
 import jcuda.driver.CUgraph;
 import jcuda.driver.CUgraphExec;
+import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.jcublas.JCublas2;
@@ -161,31 +161,26 @@ final class Scenarios {
     }
 
     /**
-     * Memory of a stream used on another one that does not wait for the allocation, which the first stream reaches only
-     * afterwards. The launch may report the fault of its own kernel already: errors of a device are asynchronous.
+     * Memory of a stream used on another one that does not wait until the first has come to it. The fault may be told by
+     * the launch itself or by any later call, as with the driver.
      */
     private static void openedLate() {
         Device device = new Device(0);
         CUdeviceptr x = device.floats(ones());
+        CUdeviceptr y = device.allocate(16);
         CUstream owner = device.stream();
         CUstream other = device.stream();
+        Device.Gate gate = device.gate();
         CUdeviceptr late = new CUdeviceptr();
-        CountDownLatch used = new CountDownLatch(1);
-        Device.check(cuLaunchHostFunc(owner, ignored -> awaitQuietly(used), null));
+        Device.check(device.scaleHeld(x, y, 4, 1, owner, gate));
         Device.check(cuMemAllocAsync(late, 16, owner));
-        int launch = device.scale(x, late, 4, 1, other);
-        int synchronize = cuStreamSynchronize(other);
-        used.countDown();
-        System.out.println("launch=" + Device.name(launch));
-        System.out.println("synchronize=" + Device.name(synchronize));
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        int launched = device.scale(x, late, 4, 1, other);
+        int afterwards = cuStreamSynchronize(other);
+        gate.open();
+        if (launched != CUresult.CUDA_SUCCESS && launched != afterwards) {
+            throw new IllegalStateException(Device.name(launched) + ", then " + Device.name(afterwards));
         }
+        System.out.println("synchronize=" + Device.name(afterwards));
     }
 
     /** A null pointer in a host function is the program's own affair, and calling the driver there is refused. */

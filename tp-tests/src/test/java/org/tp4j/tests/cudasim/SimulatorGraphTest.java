@@ -118,11 +118,13 @@ class SimulatorGraphTest {
     void aMissingEdgeShows() {
         CUevent fork = device.event();
         CUevent join = device.event();
+        Device.Gate gate = device.gate();
         begin(CU_STREAM_CAPTURE_MODE_GLOBAL);
         Device.check(cuEventRecord(fork, stream));
-        Device.check(device.scaleLate(x, y, 4, 2, stream));
+        Device.check(device.scaleHeld(x, y, 4, 2, stream, gate));
         Device.check(cuStreamWaitEvent(side, fork, 0));
         Device.check(device.scale(y, z, 4, 1, side));
+        Device.check(cuMemcpyDtoHAsync(gate.pinned, x, 4, side)); // opens it, with the one that x begins with
         Device.check(cuEventRecord(join, side));
         Device.check(cuStreamWaitEvent(stream, join, 0));
         endAndReplay(1);

@@ -39,10 +39,12 @@ class SimulatorStreamTest {
     void aMissingWaitBetweenStreamsShows() {
         CUstream first = device.stream();
         CUstream second = device.stream();
-        Device.check(device.scaleLate(x, y, 4, 2, first));
+        Device.Gate gate = device.gate();
+        Device.check(device.scaleHeld(x, y, 4, 2, first, gate));
         Device.check(device.scale(y, z, 4, 1, second));
-        Device.check(cuCtxSynchronize());
+        Device.check(cuStreamSynchronize(second));
         assertThat(Device.read(z, 4)).containsOnly(Float.NaN);
+        gate.open();
 
         CUevent event = device.event();
         Device.check(device.scaleLate(x, y, 4, 3, first));
@@ -56,8 +58,10 @@ class SimulatorStreamTest {
     @Test
     void aMissingSynchronizationWithTheHostShows() {
         CUstream stream = device.stream();
-        Device.check(device.scaleLate(x, y, 4, 2, stream));
+        Device.Gate gate = device.gate();
+        Device.check(device.scaleHeld(x, y, 4, 2, stream, gate));
         assertThat(Device.read(y, 4)).containsOnly(Float.NaN);
+        gate.open();
         Device.check(cuStreamSynchronize(stream));
         assertThat(Device.read(y, 4)).containsExactly(2, 4, 6, 8);
     }
@@ -78,12 +82,14 @@ class SimulatorStreamTest {
         float[] milliseconds = new float[1];
         assertThat(cuEventQuery(end)).as("never recorded").isEqualTo(CUresult.CUDA_SUCCESS);
         assertThat(cuEventElapsedTime(milliseconds, start, end)).isEqualTo(CUresult.CUDA_ERROR_INVALID_HANDLE);
+        Device.Gate gate = device.gate();
         Device.check(cuEventRecord(start, stream));
-        Device.check(device.scaleLate(x, y, 4, 2, stream));
+        Device.check(device.scaleHeld(x, y, 4, 2, stream, gate));
         Device.check(cuEventRecord(end, stream));
         assertThat(cuEventQuery(end)).isEqualTo(CUresult.CUDA_ERROR_NOT_READY);
         assertThat(cuStreamQuery(stream)).isEqualTo(CUresult.CUDA_ERROR_NOT_READY);
         assertThat(cuEventElapsedTime(milliseconds, start, end)).isEqualTo(CUresult.CUDA_ERROR_NOT_READY);
+        gate.open();
         Device.check(cuEventSynchronize(end));
         assertThat(cuEventQuery(end)).isEqualTo(CUresult.CUDA_SUCCESS);
         Device.check(cuEventElapsedTime(milliseconds, start, end));

@@ -23,6 +23,9 @@ module org.tp4j.core {
             org.tp4j.cpu,
             org.tp4j.cuda,
             org.tp4j.nccl;
+    exports org.tp4j.tensor.internal.math to
+            org.tp4j.cpu,
+            org.tp4j.cuda;
     exports org.tp4j.comm.internal.control to
             org.tp4j.cpu;
 

@@ -1,5 +1,8 @@
 package org.tp4j.tests.comm;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -137,9 +140,37 @@ final class GroupChecks {
         Values.expect("largest", largest, expected);
     }
 
-    private static void barrier(World world) {
-        for (int i = 0; i < 5; i++) {
-            world.group().barrier();
+    /**
+     * Nobody passes before all have come, whoever comes last. A rank leaves a file where it comes, which the others see
+     * once it has been there: they may be processes, of one machine.
+     */
+    private static void barrier(World world) throws IOException, InterruptedException {
+        ProcessGroup group = world.group();
+        NdArray drawn = Values.array(world.backend(), DType.INT64, new Random().nextInt(Integer.MAX_VALUE));
+        group.broadcast(drawn, 0).await();
+        Path folder = Path.of(System.getProperty("java.io.tmpdir"), "tp4j-barrier-" + (long) Values.read(drawn)[0]);
+        Files.createDirectories(folder);
+        for (int round = 0; round < group.size(); round++) {
+            if (round == group.rank()) {
+                Thread.sleep(20); // the others are there by now
+            }
+            Files.createFile(folder.resolve(round + "-" + group.rank()));
+            group.barrier();
+            for (int rank = 0; rank < group.size(); rank++) {
+                Values.same(
+                        "rank " + rank + " had come to barrier " + round,
+                        Files.exists(folder.resolve(round + "-" + rank)),
+                        true);
+            }
+        }
+        group.barrier(); // nobody looks any more
+        if (group.rank() == 0) {
+            for (int round = 0; round < group.size(); round++) {
+                for (int rank = 0; rank < group.size(); rank++) {
+                    Files.delete(folder.resolve(round + "-" + rank));
+                }
+            }
+            Files.delete(folder);
         }
     }
 

@@ -25,14 +25,16 @@ final class Arguments {
     /** The current thread's, empty. */
     static Arguments begin() {
         Arguments mine = MINE.get();
+        mine.dirty = Math.max(mine.dirty, mine.end); // also of a launch that was given up
         mine.end = 0;
         return mine;
     }
 
+    /** Where the next field goes; what is left free before it is zeros, not what an earlier launch had there. */
     private int place(int bytes) {
         int at = (end + bytes - 1) & -bytes;
-        for (int padding = end; padding < at; padding++) {
-            buffer.put(padding, (byte) 0); // stale bytes of an earlier launch could look like a pointer
+        while (end < at) {
+            buffer.put(end++, (byte) 0);
         }
         end = at + bytes;
         return at;
@@ -85,7 +87,7 @@ final class Arguments {
         return buffer.duplicate().order(ByteOrder.nativeOrder()).limit(end);
     }
 
-    /** What the launch is given; what is behind the fields written is zeros. */
+    /** What the launch is given; what is between and behind the fields written is zeros. */
     Pointer pointer() {
         for (int at = end; at < dirty; at++) {
             buffer.put(at, (byte) 0);

@@ -118,9 +118,9 @@ public final class CudaBackend implements Backend {
                 + device.computeCapability() % 10;
     }
 
-    /** Makes the device's context the current thread's, for calls of other CUDA libraries. */
+    /** Makes the device's context the current thread's, for calls of other CUDA libraries and after such calls. */
     public void makeCurrent() {
-        device.restoreCurrent();
+        device.makeCurrentForOthers();
     }
 
     /** The stream that kernels and products run on. */
@@ -183,7 +183,10 @@ public final class CudaBackend implements Backend {
         return storage.memory().at(array.offset() * array.dtype().bytes());
     }
 
-    /** Says that another stream uses the array's memory until {@code event}: nobody else gets it before. */
+    /**
+     * Says that another stream uses the array's memory until {@code event}: nobody else gets it before. The event may be
+     * closed as soon as its point has been passed or the compute stream waits for it, not earlier.
+     */
     public void usedOn(NdArray array, CudaEvent event) {
         ((CudaStorage) array.storage()).lease().addUse(event);
     }

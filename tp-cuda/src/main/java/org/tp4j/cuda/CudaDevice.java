@@ -58,15 +58,14 @@ final class CudaDevice {
     /** Makes its context the current thread's. */
     void makeCurrent() {
         if (CURRENT.get() != this) {
-            Cuda.check(JCudaDriver.cuCtxSetCurrent(context), "cuCtxSetCurrent");
-            CURRENT.set(this);
+            makeCurrentForOthers();
         }
     }
 
-    /** As {@link #makeCurrent()}, also where other code may have set the thread's context since. */
-    void restoreCurrent() {
-        CURRENT.remove();
-        makeCurrent();
+    /** The same even if another library has made a context current since. */
+    void makeCurrentForOthers() {
+        Cuda.check(JCudaDriver.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+        CURRENT.set(this);
     }
 
     /** Which of the driver's devices. */

@@ -10,16 +10,14 @@ public final class CudaEvent implements AutoCloseable {
     private final CudaDevice device;
     private final EventPool pool;
     private final CUevent event = new CUevent();
-    private final int number;
-    private volatile int recordings;
     private boolean taken; // guarded by the pool
     private volatile @Nullable CudaStream stream;
     private volatile int capture;
+    private volatile long mark;
 
-    CudaEvent(CudaDevice device, EventPool pool, int flags, int number) {
+    CudaEvent(CudaDevice device, EventPool pool, int flags) {
         this.device = device;
         this.pool = pool;
-        this.number = number;
         Cuda.check(JCudaDriver.cuEventCreate(event, flags), "cuEventCreate");
     }
 
@@ -43,17 +41,22 @@ public final class CudaEvent implements AutoCloseable {
 
     void recorded(CudaStream on) {
         stream = on;
-        recordings++;
         capture = on.capture();
+        mark = pool.nextMark();
+    }
+
+    /** The number of the point it marks: another one each time it is recorded, so that a past use can be told. */
+    long mark() {
+        return mark;
     }
 
     CUevent event() {
         return event;
     }
 
-    /** Its name in a {@link StreamTrace}, of its latest recording: events are used again. */
+    /** The name in a {@link StreamTrace} of the point it marks; the next point it marks has another. */
     public String label() {
-        return "event " + number + ", recording " + recordings;
+        return "event " + mark;
     }
 
     /** Whether the point has been passed. Of a point in a captured step: whether its capture is over. */

@@ -12,7 +12,15 @@ final class Lease {
     private final MemoryPool.Shelf shelf;
     private final int sizeClass;
     private final AtomicBoolean over = new AtomicBoolean();
-    private @Nullable List<CudaEvent> uses; // guarded by this
+    private @Nullable List<Use> uses; // guarded by this
+
+    /** A use by another stream, until the event's point of that time. */
+    private record Use(CudaEvent event, long mark) {
+        /** An event that marks another point by now was given back, so the compute stream has this one behind it. */
+        boolean isPast() {
+            return event.mark() != mark;
+        }
+    }
 
     Lease(MemoryPool pool, DeviceMemory memory, MemoryPool.Shelf shelf, int sizeClass) {
         this.pool = pool;
@@ -34,23 +42,23 @@ final class Lease {
     }
 
     /**
-     * Another stream uses the block until the event; that stream's earlier events are then of no interest. An event that
-     * has been recorded anew by the time it is waited for is a later point, which is safe.
+     * Another stream uses the block until the event; that stream's earlier events are then of no interest. Whoever owns the
+     * event gives it back only when its point has been passed, or the stream of the pool waits for it already.
      */
     synchronized void addUse(CudaEvent event) {
         if (uses == null) {
             uses = new ArrayList<>(1);
         }
-        uses.removeIf(earlier -> earlier.stream() == event.stream());
-        uses.add(event);
+        uses.removeIf(earlier -> earlier.isPast() || earlier.event().stream() == event.stream());
+        uses.add(new Use(event, event.mark()));
     }
 
     /** Whatever {@code stream} does next comes after the other streams' uses. */
     synchronized void awaitOtherStreams(CudaStream stream) {
         if (uses != null) {
-            for (CudaEvent event : uses) {
-                if (!event.isDone()) {
-                    stream.waitFor(event);
+            for (Use use : uses) {
+                if (!use.isPast() && !use.event().isDone()) {
+                    stream.waitFor(use.event());
                 }
             }
             uses = null;

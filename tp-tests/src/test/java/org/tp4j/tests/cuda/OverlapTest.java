@@ -13,6 +13,7 @@ import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.launch.Launch;
 import org.tp4j.comm.launch.LaunchOptions;
 import org.tp4j.cuda.CudaBackend;
+import org.tp4j.cuda.CudaEvent;
 import org.tp4j.cuda.StreamTrace;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Placement;
@@ -22,6 +23,7 @@ import org.tp4j.nn.Sequential;
 import org.tp4j.parallel.ColwiseParallel;
 import org.tp4j.parallel.Parallelize;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
@@ -57,6 +59,10 @@ class OverlapTest {
                 backend.setTrace(null);
                 if (world.rank() == 0) {
                     seen.set(trace.entries());
+                    assertThat(trace.entries())
+                            .filteredOn(entry -> entry.kind() == StreamTrace.Kind.RECORD)
+                            .extracting(StreamTrace.Entry::what)
+                            .doesNotHaveDuplicates();
                 }
             }
         });
@@ -123,5 +129,33 @@ class OverlapTest {
         assertThat(waitFor(trace, gather)).as("%s", trace).isGreaterThan(dx).isLessThan(dw); // X is needed for dW
         assertComesAfter(trace, scatter, dx);
         assertThat(waitFor(trace, scatter)).isGreaterThan(dw).isLessThan(trace.size());
+    }
+
+    /** Memory is given back at a random moment of the collector's: it must not wait for what its event marks by then. */
+    @Test
+    void shouldNotWaitForTheNextUseOfAnEvent() {
+        CudaBackend cuda = OnCuda.device();
+        int n = 256;
+        NdArray a = NdArray.allocate(cuda, DType.FLOAT32, Shape.of(n, n));
+        NdArray b = NdArray.allocate(cuda, DType.FLOAT32, Shape.of(n, n));
+        NdArray used = NdArray.allocate(cuda, DType.FLOAT32, Shape.of(n));
+        CudaEvent event = cuda.communicationStream().record();
+        String first = event.label();
+        cuda.usedOn(used, event);
+        event.synchronize();
+        event.close();
+        for (int i = 0; i < 20; i++) {
+            cuda.gemm().gemm(false, false, n, n, n, 1, a, 0, a, 0, 0, b, 0, 1);
+        }
+        try (CudaEvent again = cuda.computeStream().record()) {
+            assertThat(again).isSameAs(event);
+            assertThat(again.label()).isNotEqualTo(first);
+            StreamTrace trace = new StreamTrace();
+            cuda.setTrace(trace);
+            used.storage().release();
+            cuda.setTrace(null);
+            assertThat(trace.entries()).isEmpty();
+        }
+        cuda.synchronize();
     }
 }

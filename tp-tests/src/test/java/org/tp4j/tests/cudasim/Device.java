@@ -22,16 +22,18 @@ final class Device implements AutoCloseable {
     final int ordinal;
     final CUcontext context = new CUcontext();
     final CUmodule module = new CUmodule();
+    private final CUcontext before = new CUcontext();
     private final List<CUdeviceptr> memory = new ArrayList<>();
     private final List<CUstream> streams = new ArrayList<>();
     private final List<CUevent> events = new ArrayList<>();
     private final List<Gate> gates = new ArrayList<>();
 
-    /** The device becomes current on the calling thread. */
+    /** The device becomes current on the calling thread until it is closed there. */
     Device(int ordinal) {
         CudaLibraries.load();
         this.ordinal = ordinal;
         check(cuInit(0));
+        check(cuCtxGetCurrent(before));
         check(cuDevicePrimaryCtxRetain(context, deviceHandle()));
         makeCurrent();
         check(cuModuleLoadData(module, Nvrtc.probes()));
@@ -164,6 +166,7 @@ final class Device implements AutoCloseable {
         memory.forEach(address -> check(cuMemFree(address)));
         check(cuModuleUnload(module));
         check(cuDevicePrimaryCtxRelease(deviceHandle()));
+        check(cuCtxSetCurrent(before)); // the library's own tests on this thread count on it
     }
 
     /** Pinned memory that a held kernel reads until it is not zero; the host opens it, or work on another stream. */

@@ -29,10 +29,8 @@ import org.tp4j.tests.oracle.Ranks;
 @SuppressWarnings("try") // scopes that only own
 class OptimizerMemoryTest {
     private static final CpuBackend CPU = CpuBackend.get();
-    private static final int STEPS = 40;
-
-    /** Ranks share the pool, and may come to want scratch memory at the same moment for the first time in a later step. */
-    private static final long FIRST_MEETINGS = 4;
+    private static final int STEPS = 60;
+    private static final int WARM = 2;
 
     private static Tensor filled(double value, long size) {
         double[] elements = new double[(int) size];
@@ -66,10 +64,18 @@ class OptimizerMemoryTest {
                 adam.step();
                 sgd.step();
                 rank.all(i); // every rank has come here before the count is read, and none goes on before
-                warm = i == 1 ? CPU.arraysCreated() : warm;
+                warm = i == WARM - 1 ? CPU.arraysCreated() : warm;
                 rank.all(i);
             }
-            assertThat(CPU.arraysCreated() - warm).isBetween(0L, FIRST_MEETINGS * (ranks - 1L));
+            long created = CPU.arraysCreated() - warm;
+            if (ranks == 1) {
+                assertThat(created).isZero();
+            } else {
+                // Ranks share the pool, and may want the same scratch memory at the same moment for the first time at
+                // any
+                // step; but only so often, where memory that is lost is an array a step and rank at least.
+                assertThat(created).isLessThan(STEPS - WARM);
+            }
             rank.all(0);
         });
     }

@@ -16,7 +16,7 @@ import org.tp4j.comm.engine.GroupMember;
 import org.tp4j.comm.engine.GroupSession;
 import org.tp4j.comm.record.CallRecord;
 import org.tp4j.cuda.CudaBackend;
-import org.tp4j.cuda.CudaEvent;
+import org.tp4j.cuda.stream.CudaEvent;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Scope;

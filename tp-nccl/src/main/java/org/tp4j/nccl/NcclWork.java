@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.Work;
 import org.tp4j.comm.record.CallRecord;
-import org.tp4j.cuda.CudaEvent;
-import org.tp4j.cuda.StreamTrace;
+import org.tp4j.cuda.stream.CudaEvent;
+import org.tp4j.cuda.stream.StreamTrace;
 
 /**
  * A call under way on a stream. To await it is to make the compute stream wait, not the host: what is asked of the device

@@ -30,7 +30,8 @@ import org.tp4j.tensor.Shape;
  * </pre>
  *
  * <p>Ranks are numbered along the mesh, the last axis fastest. {@code r0,r1} hold copies; {@code r0 + r1} hold the terms of
- * a pending sum ({@code r0 max r1} those of another pending reduction). A tensor that is cut along more than two dimensions is listed instead, a line a rank.
+ * a pending sum ({@code r0 max r1} those of another pending reduction). A tensor that is cut along more than two dimensions
+ * is listed instead, one line per rank.
  */
 public final class LayoutPicture {
     private final Shape shape;
@@ -59,7 +60,7 @@ public final class LayoutPicture {
      * The picture of a tensor.
      *
      * @param shape of the whole tensor
-     * @param layout how it lies
+     * @param layout its layout
      * @throws IllegalArgumentException if the layout is not one of tensors of this shape
      */
     public static String of(Shape shape, Layout layout) {
@@ -161,7 +162,7 @@ public final class LayoutPicture {
         }
     }
 
-    /** Where pieces begin or end along a dimension; a dimension that is not there is one piece. */
+    /** Where pieces begin or end along a dimension; a missing dimension counts as one piece. */
     private long[] boundaries(int dim) {
         if (dim < 0) {
             return new long[] {0, 1};
@@ -193,7 +194,7 @@ public final class LayoutPicture {
         return text.toString();
     }
 
-    /** The sign between terms of what is pending. */
+    /** The sign between the terms of a pending reduction. */
     private String joined() {
         for (Placement placement : layout.placements()) {
             if (placement instanceof Partial pending && !pending.isPartialSum()) {

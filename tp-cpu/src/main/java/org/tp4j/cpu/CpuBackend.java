@@ -56,6 +56,7 @@ public final class CpuBackend implements Backend {
     private final RandomKernels random;
     private final OptimizerKernels optimizer;
 
+    /** A backend of these parts, for {@link #get} and tests. */
     public CpuBackend(ArrayPool pool, Blas blas, FloatKernels floats) {
         this.pool = pool;
         this.blas = blas;

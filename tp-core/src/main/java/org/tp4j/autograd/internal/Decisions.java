@@ -16,8 +16,8 @@ import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.Shape;
 
 /**
- * How an operation's operands must lie and its results will: the sharding rule applied to every axis, cached on the mesh by
- * operation, layouts, types, shapes and which operands require gradients.
+ * The layouts an operation's operands must have and its results will have: the sharding rule applied to every axis, cached
+ * on the mesh by operation, layouts, types, shapes and which operands require gradients.
  */
 final class Decisions {
     private static final int MOST_CACHED = 16_384;

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record CommunicationOptions(
         long timeoutMs, boolean checking, @Nullable Path flightRecord, String engine) {
-    /** System property: seconds before a waiting rank gives up; 600 unless set. */
+    /** System property: seconds before a waiting rank gives up; 600 unless set. Ranks have at least 60 to start. */
     public static final String TIMEOUT = "tp4j.comm.timeoutSeconds";
 
     /** System property: {@code true} switches checking mode on. */
@@ -32,6 +32,8 @@ public record CommunicationOptions(
 
     /** Engine: through the host's memory. */
     public static final String HOST = "host";
+
+    private static final long START_MS = 60_000;
 
     /** Checks the values. */
     public CommunicationOptions {
@@ -55,6 +57,14 @@ public record CommunicationOptions(
                 Boolean.getBoolean(CHECKING),
                 folder.isEmpty() ? null : Path.of(folder),
                 System.getProperty(ENGINE, AUTO));
+    }
+
+    /**
+     * How long a rank waits for its peers to join the job: processes start apart, by what a busy machine takes to load
+     * them, which says nothing about a call.
+     */
+    public long startTimeoutMs() {
+        return Math.max(timeoutMs, START_MS);
     }
 
     /** The folder for flight records, if one is set. */

@@ -6,6 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CallRecord;
 import org.tp4j.comm.CommunicationException;
+import org.tp4j.comm.CommunicationOptions;
 
 /**
  * An NCCL communicator of a session. It is non-blocking where the library can, so that no thread ever sits inside of NCCL
@@ -117,8 +118,9 @@ final class Communicator {
             }
             long waited = System.nanoTime() - start;
             session.checkPeers();
+            CommunicationOptions options = session.member().options();
             if (waited
-                    > TimeUnit.MILLISECONDS.toNanos(session.member().options().timeoutMs())) {
+                    > TimeUnit.MILLISECONDS.toNanos(record == null ? options.startTimeoutMs() : options.timeoutMs())) {
                 throw record == null ? session.nobodyCame(what, waited) : session.giveUp(record, worldRanks, waited);
             }
             LockSupport.parkNanos(NAP_NANOS);

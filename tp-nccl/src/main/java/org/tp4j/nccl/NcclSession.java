@@ -150,15 +150,11 @@ final class NcclSession implements GroupSession {
             checkUsable();
             checkPeers();
             long waited = System.nanoTime() - start;
-            if (waited > timeoutNanos()) {
+            if (waited > TimeUnit.MILLISECONDS.toNanos(member.options().startTimeoutMs())) {
                 throw nobodyCame(key, waited);
             }
             LockSupport.parkNanos(20 * NAP_NANOS);
         }
-    }
-
-    private long timeoutNanos() {
-        return TimeUnit.MILLISECONDS.toNanos(member.options().timeoutMs());
     }
 
     /** Throws if a rank has said that it failed. */

@@ -86,7 +86,8 @@ final class MpiProcess implements AutoCloseable {
     private static MpiGroup meeting(CommunicationOptions options, int rank, List<Integer> ranks) {
         long comm = MpiNative.split(MpiNative.world(), 0, rank);
         // Crowded until it is known who shares this machine: that is only slower.
-        return new MpiGroup(new MpiJob(options, new FlightRecorder(rank), true), comm, "start", rank, ranks);
+        CommunicationOptions patient = options.withTimeoutMs(options.startTimeoutMs());
+        return new MpiGroup(new MpiJob(patient, new FlightRecorder(rank), true), comm, "start", rank, ranks);
     }
 
     /** A short text of each rank, to all; every rank calls it. */

@@ -18,7 +18,7 @@ import org.tp4j.comm.record.CheckingGroup;
  */
 public record CommunicationOptions(
         long timeoutMs, boolean checking, @Nullable Path flightRecord, String engine) {
-    /** System property: seconds a rank waits for its peers; 600 by default. */
+    /** System property: seconds a rank waits for its peers; 600 by default. Ranks have at least 60 to start. */
     public static final String TIMEOUT = "tp4j.comm.timeoutSeconds";
 
     /** System property: {@code true} turns checking mode on. */
@@ -35,6 +35,8 @@ public record CommunicationOptions(
 
     /** Engine: collectives go through host memory. */
     public static final String HOST = "host";
+
+    private static final long START_MS = 60_000;
 
     /** Checks the values. */
     public CommunicationOptions {
@@ -59,6 +61,14 @@ public record CommunicationOptions(
                 Boolean.getBoolean(CHECKING),
                 folder.isEmpty() ? null : Path.of(folder),
                 System.getProperty(ENGINE, AUTO));
+    }
+
+    /**
+     * How long a rank waits for its peers to join the job: processes start apart, by what a busy machine takes to load
+     * them, which says nothing about a call.
+     */
+    public long startTimeoutMs() {
+        return Math.max(timeoutMs, START_MS);
     }
 
     /** The folder for flight records, if one is set. */

@@ -88,7 +88,8 @@ final class MpiProcess implements AutoCloseable {
     private static MpiGroup startupGroup(CommunicationOptions options, int rank, List<Integer> ranks) {
         long handle = MpiNative.split(MpiNative.world(), 0, rank);
         // Oversubscribed until it is known which ranks share this machine: that is only slower.
-        MpiJob job = new MpiJob(options, new FlightRecorder(rank), true);
+        CommunicationOptions patient = options.withTimeoutMs(options.startTimeoutMs());
+        MpiJob job = new MpiJob(patient, new FlightRecorder(rank), true);
         return new MpiGroup(new MpiComm(job, handle, rank, ranks), "start");
     }
 

@@ -34,7 +34,6 @@ import org.tp4j.tensor.Device;
 /** One rank of a job that was started without MPI, from finding the other ranks to leaving them. */
 final class EnvironmentRank {
     private static final Logger LOG = LoggerFactory.getLogger(EnvironmentRank.class);
-    private static final long CONNECT_MS = 60_000;
     private static final long LONGEST_BEAT_MS = 1_000;
     private static final long POLL_MS = 20;
     private static final String DEVICE = "device/";
@@ -62,7 +61,7 @@ final class EnvironmentRank {
                 address.host(),
                 address.port(),
                 address.secret(),
-                Math.min(CONNECT_MS, options.communication().timeoutMs()));
+                options.communication().startTimeoutMs());
         this.beatMs =
                 Math.max(50, Math.min(LONGEST_BEAT_MS, options.communication().timeoutMs() / 8));
         this.heartbeat = new Heartbeat(client, recorder, beatMs);
@@ -140,7 +139,7 @@ final class EnvironmentRank {
 
     private byte[] await(String key, int rank) {
         long deadline = System.nanoTime()
-                + TimeUnit.MILLISECONDS.toNanos(options.communication().timeoutMs());
+                + TimeUnit.MILLISECONDS.toNanos(options.communication().startTimeoutMs());
         while (true) {
             Optional<byte[]> value = client.get(key);
             if (value.isPresent()) {
@@ -151,7 +150,7 @@ final class EnvironmentRank {
             });
             if (System.nanoTime() > deadline) {
                 throw new CommunicationException("rank " + rank + " of " + launched.size() + " has not joined within "
-                        + options.communication().timeoutMs()
+                        + options.communication().startTimeoutMs()
                         + " ms; HINT: check that all ranks were started, and read their output");
             }
             pause(POLL_MS);

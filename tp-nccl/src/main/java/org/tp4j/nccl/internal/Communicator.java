@@ -59,7 +59,7 @@ final class Communicator {
      * @param what what they join, for messages
      */
     void awaitJoined(String what) {
-        awaitIdle(what, waited -> context.joinTimeout(what, waited));
+        awaitIdle(what, context.startTimeoutMs(), waited -> context.joinTimeout(what, waited));
     }
 
     NcclComm comm() {
@@ -70,7 +70,7 @@ final class Communicator {
     void run(CallRecord record, Runnable calls) {
         try {
             calls.run();
-            awaitIdle(record.toString(), waited -> context.timeout(record, worldRanks, waited));
+            awaitIdle(record.toString(), context.timeoutMs(), waited -> context.timeout(record, worldRanks, waited));
         } catch (NcclException | IllegalStateException e) {
             context.checkUsable(); // if the session has failed, that is what ended the communicator
             record.failed();
@@ -107,7 +107,7 @@ final class Communicator {
     }
 
     /** Waits until no operation is in progress in the background. */
-    private void awaitIdle(String what, TimeoutError error) {
+    private void awaitIdle(String what, long timeoutMs, TimeoutError error) {
         long start = System.nanoTime();
         while (true) {
             context.checkUsable();
@@ -123,7 +123,7 @@ final class Communicator {
             }
             long waited = System.nanoTime() - start;
             context.checkPeers();
-            if (waited > TimeUnit.MILLISECONDS.toNanos(context.timeoutMs())) {
+            if (waited > TimeUnit.MILLISECONDS.toNanos(timeoutMs)) {
                 throw error.after(waited);
             }
             LockSupport.parkNanos(NAP_NANOS);

@@ -57,6 +57,11 @@ final class NcclContext {
         return backend;
     }
 
+    /** How long a rank waits for its peers to join. */
+    long startTimeoutMs() {
+        return member.options().startTimeoutMs();
+    }
+
     long timeoutMs() {
         return member.options().timeoutMs();
     }
@@ -92,7 +97,7 @@ final class NcclContext {
             checkUsable();
             checkPeers();
             long waited = System.nanoTime() - start;
-            if (waited > TimeUnit.MILLISECONDS.toNanos(timeoutMs())) {
+            if (waited > TimeUnit.MILLISECONDS.toNanos(startTimeoutMs())) {
                 throw joinTimeout(key, waited);
             }
             LockSupport.parkNanos(POLL_NANOS);

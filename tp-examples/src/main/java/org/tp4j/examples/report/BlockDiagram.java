@@ -1,18 +1,17 @@
-package org.tp4j.examples.mlp;
+package org.tp4j.examples.report;
 
 import static org.tp4j.examples.report.Html.format;
 import static org.tp4j.examples.report.Html.text;
 
-import org.tp4j.examples.report.ParameterShards;
-import org.tp4j.examples.report.ShardPicture;
+import org.tp4j.examples.mlp.MlpSettings;
 
-/** How one block runs on all ranks at once, drawn from left to right: a lane a rank between f and g. */
-final class BlockFlow {
+/** How all ranks run one block, drawn from left to right: one lane per rank between f and g. */
+final class BlockDiagram {
     private static final int WIDTH = 1030;
     private static final int LANE = 46;
     private static final int GAP = 10;
     private static final int TOP = 26;
-    private static final int MOST_LANES = 8;
+    private static final int MAX_LANES = 8;
 
     private final ParameterShards up;
     private final ParameterShards down;
@@ -21,13 +20,14 @@ final class BlockFlow {
     private final StringBuilder svg = new StringBuilder();
 
     /**
-     * A picture of a block.
+     * A diagram of a block.
      *
-     * @param up weight of its column-parallel layer
-     * @param down weight of its row-parallel layer
-     * @param batch rows of its input
+     * @param up weight of the column-parallel layer
+     * @param down weight of the row-parallel layer
+     * @param ranks number of ranks
+     * @param batch rows of the block's input
      */
-    BlockFlow(ParameterShards up, ParameterShards down, int ranks, int batch) {
+    BlockDiagram(ParameterShards up, ParameterShards down, int ranks, int batch) {
         this.up = up;
         this.down = down;
         this.ranks = ranks;
@@ -35,46 +35,46 @@ final class BlockFlow {
     }
 
     String html() {
-        int lanes = Math.min(ranks, MOST_LANES);
+        int lanes = Math.min(ranks, MAX_LANES);
         int height = TOP + lanes * (LANE + GAP) + (ranks > lanes ? 22 : 0) + 34;
         double middle = TOP + (lanes * (LANE + GAP) - GAP) / 2.0;
         svg.append(format(
                 "<div class=\"scroll\"><svg class=\"flow\" viewBox=\"0 0 %d %d\" role=\"img\""
-                        + " aria-label=\"how a block runs on all ranks\">\n",
+                        + " aria-label=\"how all ranks run a block\">\n",
                 WIDTH, height));
         box("plain", 4, middle, 108, "norm(x)", "[" + batch + ", " + MlpSettings.WIDTH + "]");
-        gate(158, middle, "f", "forward: nothing", "backward: all-reduce", height);
-        gate(822, middle, "g", "forward: all-reduce", "backward: nothing", height);
+        gate(158, middle, "f", "forward: identity", "backward: all-reduce", height);
+        gate(822, middle, "g", "forward: all-reduce", "backward: identity", height);
         box("plain", 898, middle, 126, "x + sum + bias", "[" + batch + ", " + MlpSettings.WIDTH + "]");
-        line(112, middle, 142, middle);
-        line(838, middle, 898, middle);
+        wire(112, middle, 142, middle);
+        wire(838, middle, 898, middle);
         for (int rank = 0; rank < lanes; rank++) {
             double y = TOP + rank * (LANE + GAP) + LANE / 2.0;
             lane(rank, y);
-            line(174, middle, 226, y);
-            line(762, y, 806, middle);
+            wire(174, middle, 226, y);
+            wire(762, y, 806, middle);
         }
         if (ranks > lanes) {
-            note(494, TOP + lanes * (LANE + GAP) + 10, "and " + (ranks - lanes) + " ranks more");
+            note(494, TOP + lanes * (LANE + GAP) + 10, "and " + (ranks - lanes) + " more ranks");
         }
-        note(494, 14, "each rank on its own, no communication");
+        note(494, 14, "ranks work independently, no communication");
         return svg.append("</svg></div>\n").toString();
     }
 
     private void lane(int rank, double y) {
-        long features = up.parts().get(rank).local().size(0);
-        String colour = ShardPicture.colour(rank);
-        filled(226, y, 200, colour, "rank " + rank + ": up_proj", up.held(rank));
-        line(426, y, 440, y);
+        long features = up.regions().get(rank).local().size(0);
+        String color = ShardDiagram.color(rank);
+        shard(226, y, 200, color, "rank " + rank + ": up_proj", up.range(rank));
+        wire(426, y, 440, y);
         box("plain", 440, y, 108, "gelu, dropout", "[" + batch + ", " + features + "]");
-        line(548, y, 562, y);
-        filled(562, y, 200, colour, "rank " + rank + ": down_proj", down.held(rank));
+        wire(548, y, 562, y);
+        shard(562, y, 200, color, "rank " + rank + ": down_proj", down.range(rank));
     }
 
-    private void filled(double x, double y, double width, String colour, String first, String second) {
+    private void shard(double x, double y, double width, String color, String first, String second) {
         svg.append(format(
                 "<rect style=\"fill:%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"6\"/>",
-                colour, x, y - LANE / 2.0, width, LANE));
+                color, x, y - LANE / 2.0, width, LANE));
         svg.append(format("<text class=\"on\" x=\"%.1f\" y=\"%.1f\">%s</text>", x + width / 2, y - 4, text(first)));
         svg.append(format("<text class=\"on\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + width / 2, y + 13, text(second)));
     }
@@ -94,11 +94,11 @@ final class BlockFlow {
         note(x, height - 7, backward);
     }
 
-    private void note(double x, double y, String words) {
-        svg.append(format("<text class=\"note\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x, y, text(words)));
+    private void note(double x, double y, String text) {
+        svg.append(format("<text class=\"note\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x, y, Html.text(text)));
     }
 
-    private void line(double x1, double y1, double x2, double y2) {
+    private void wire(double x1, double y1, double x2, double y2) {
         double bend = (x1 + x2) / 2;
         svg.append(format(
                 "<path class=\"wire\" d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f\"/>\n",

@@ -9,13 +9,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** Other programs of the machine, asked for their words. */
-final class Commands {
+/** Runs other programs and reads system files, for their output. */
+final class ExternalPrograms {
     private static final long TIMEOUT_SECONDS = 15;
 
-    private Commands() {}
+    private ExternalPrograms() {}
 
-    /** The program's file, if it is on the path. */
+    /** The executable of a program, if it is on the path. */
     static Optional<Path> find(String program) {
         for (String folder : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
             Path file = Path.of(folder.isEmpty() ? "." : folder, program);
@@ -26,7 +26,7 @@ final class Commands {
         return Optional.empty();
     }
 
-    /** What the program prints, standard error included; nothing if it cannot be run, fails or takes too long. */
+    /** The output of a program with standard error; empty if it cannot be run, fails or times out. */
     static Optional<String> output(String... command) {
         try {
             Path log = Files.createTempFile("tp4j-doctor", ".out");
@@ -55,12 +55,12 @@ final class Commands {
         }
     }
 
-    /** The first line of what the program prints. */
+    /** The first line of the output. */
     static Optional<String> firstLine(String... command) {
         return output(command).flatMap(text -> text.lines().findFirst());
     }
 
-    /** Lines of a file of the system; none if it cannot be read. */
+    /** The lines of a system file; empty if it cannot be read. */
     static List<String> lines(String file) {
         try {
             return Files.readAllLines(Path.of(file), StandardCharsets.ISO_8859_1);

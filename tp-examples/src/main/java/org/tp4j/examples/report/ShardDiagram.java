@@ -3,55 +3,56 @@ package org.tp4j.examples.report;
 import static org.tp4j.examples.report.Html.format;
 import static org.tp4j.examples.report.Html.text;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.tp4j.tensor.Region;
 import org.tp4j.tensor.Shape;
 
-/** Which rank holds which rows and columns of each parameter, drawn to scale; a colour a rank. */
-public final class ShardPicture {
-    private static final double LONGEST = 168; // pixels of the largest dimension
-    private static final double THINNEST = 11;
-    private static final int COLOURS = 8;
+/** Which rank holds which rows and columns of each parameter, drawn to scale; one color per rank. */
+public final class ShardDiagram {
+    private static final double LONGEST_SIDE = 168; // pixels of the largest dimension
+    private static final double SHORTEST_SIDE = 11;
+    private static final int COLORS = 8;
 
     private final List<ParameterShards> parameters;
     private final int ranks;
     private final double pixels;
 
-    /** A picture of these parameters on so many ranks. */
-    public ShardPicture(List<ParameterShards> parameters, int ranks) {
+    /** A diagram of these parameters on that many ranks. */
+    public ShardDiagram(List<ParameterShards> parameters, int ranks) {
         this.parameters = parameters;
         this.ranks = ranks;
         long largest = parameters.stream()
-                .flatMapToLong(p -> java.util.Arrays.stream(p.shape().toArray()))
+                .flatMapToLong(p -> Arrays.stream(p.shape().toArray()))
                 .max()
                 .orElse(1);
-        this.pixels = LONGEST / Math.max(1, largest);
+        this.pixels = LONGEST_SIDE / Math.max(1, largest);
     }
 
-    /** The colour of a rank, as a value of CSS. */
-    public static String colour(int rank) {
-        return rank < COLOURS ? "var(--rank-" + rank + ")" : format("hsl(%d 50%% 45%%)", rank * 137 % 360);
+    /** The CSS color of a rank. */
+    public static String color(int rank) {
+        return rank < COLORS ? "var(--rank-" + rank + ")" : format("hsl(%d 50%% 45%%)", rank * 137 % 360);
     }
 
-    /** Names of the ranks in their colours. */
+    /** The color of each rank. */
     public String legend() {
         StringBuilder html = new StringBuilder("<p class=\"legend\">");
         for (int rank = 0; rank < ranks; rank++) {
-            html.append(format("<i class=\"swatch\" style=\"background:%s\"></i>rank %d", colour(rank), rank));
+            html.append(format("<i class=\"swatch\" style=\"background:%s\"></i>rank %d", color(rank), rank));
         }
         return html.append("<i class=\"swatch whole\"></i>whole, on every rank</p>\n")
                 .toString();
     }
 
-    /** A card a module, repeated modules once; first those that are cut. */
+    /** One card per module, sharded modules first; repeated modules are drawn once. */
     public String html() {
         StringBuilder html = new StringBuilder();
         Map<String, List<ParameterShards>> modules = ParameterShards.byPattern(parameters);
-        for (boolean cut : new boolean[] {true, false}) {
+        for (boolean sharded : new boolean[] {true, false}) {
             html.append("<div class=\"cards\">\n");
             modules.forEach((pattern, own) -> {
-                if (cut == own.stream().anyMatch(p -> p.cutDim() >= 0)) {
+                if (sharded == own.stream().anyMatch(p -> p.shardedDim() >= 0)) {
                     html.append(card(pattern, own));
                 }
             });
@@ -77,10 +78,10 @@ public final class ShardPicture {
     }
 
     private double size(long elements) {
-        return Math.max(THINNEST, elements * pixels);
+        return Math.max(SHORTEST_SIDE, elements * pixels);
     }
 
-    /** Rows downwards, columns to the right; a vector is a column. */
+    /** Rows go down, columns to the right; a vector is a column. */
     private String drawing(ParameterShards parameter) {
         Shape shape = parameter.shape();
         double height = size(shape.dims() == 0 ? 1 : shape.size(0));
@@ -89,16 +90,16 @@ public final class ShardPicture {
                 "<svg class=\"matrix\" width=\"%.0f\" height=\"%.0f\" viewBox=\"-1 -1 %.1f %.1f\" role=\"img\""
                         + " aria-label=\"%s\">\n",
                 width + 2, height + 2, width + 2, height + 2, text(parameter.name() + " " + parameter.placement())));
-        int dim = parameter.cutDim();
+        int dim = parameter.shardedDim();
         if (dim < 0) {
             svg.append(format(
-                    "<rect class=\"whole\" width=\"%.1f\" height=\"%.1f\"><title>all on every rank</title></rect>",
+                    "<rect class=\"whole\" width=\"%.1f\" height=\"%.1f\"><title>whole on every rank</title></rect>",
                     width, height));
         }
         for (int rank = 0; dim >= 0 && rank < ranks; rank++) {
-            Region part = parameter.parts().get(rank);
-            double begin = (double) part.offsets()[dim] / shape.size(dim);
-            double share = (double) part.local().size(dim) / shape.size(dim);
+            Region region = parameter.regions().get(rank);
+            double begin = (double) region.offsets()[dim] / shape.size(dim);
+            double share = (double) region.local().size(dim) / shape.size(dim);
             double x = dim == 0 ? 0 : begin * width;
             double y = dim == 0 ? begin * height : 0;
             double w = dim == 0 ? width : share * width;
@@ -109,7 +110,7 @@ public final class ShardPicture {
             svg.append(format(
                     "<rect class=\"part\" style=\"fill:%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\">"
                             + "<title>rank %d: %s</title></rect>",
-                    colour(rank), x, y, w, h, rank, parameter.held(rank)));
+                    color(rank), x, y, w, h, rank, parameter.range(rank)));
             if (w > 12 && h > 12) {
                 svg.append(format(
                         "<text class=\"on-rank\" x=\"%.1f\" y=\"%.1f\">%d</text>\n", x + w / 2, y + h / 2 + 4, rank));

@@ -6,14 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.IntSupplier;
 
 /**
- * A command run in this JVM, and what it printed.
+ * The result of a command run in this JVM.
  *
- * @param code its exit code
+ * @param code exit code
  * @param out standard output
  * @param err standard error
  */
-public record Captured(int code, String out, String err) {
-    public static Captured run(IntSupplier command) {
+public record CommandResult(int code, String out, String err) {
+    public static CommandResult of(IntSupplier command) {
         PrintStream out = System.out;
         PrintStream err = System.err;
         ByteArrayOutputStream outBytes = new ByteArrayOutputStream();
@@ -22,7 +22,7 @@ public record Captured(int code, String out, String err) {
         System.setErr(new PrintStream(errBytes, true, StandardCharsets.UTF_8));
         try {
             int code = command.getAsInt();
-            return new Captured(
+            return new CommandResult(
                     code, outBytes.toString(StandardCharsets.UTF_8), errBytes.toString(StandardCharsets.UTF_8));
         } finally {
             System.setOut(out);

@@ -3,15 +3,15 @@ package org.tp4j.examples.report;
 import static org.tp4j.examples.report.Html.format;
 import static org.tp4j.examples.report.Html.text;
 
-/** A small square image of grey pixels as inline SVG, ink in the colour of text. */
-public final class PixelPicture {
-    private PixelPicture() {}
+/** A small square grayscale image as inline SVG, its ink in the text color. */
+public final class DigitImage {
+    private DigitImage() {}
 
     /**
-     * The image over its caption.
+     * The image above its caption.
      *
-     * @param ink of each pixel, 0 to 1, row by row
-     * @param caption below it
+     * @param ink ink of each pixel, 0 to 1, row by row
+     * @param caption text below the image
      */
     public static String figure(float[] ink, String caption) {
         int side = (int) Math.round(Math.sqrt(ink.length));

@@ -1,4 +1,4 @@
-package org.tp4j.examples.mlp;
+package org.tp4j.examples.cli.mlp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tp4j.comm.launch.Launch;
 
-/** The script, as processes of its own. */
+/** The script, run as separate processes. */
 class RunMlpScriptTest {
     private static final Path SCRIPT = Path.of(System.getProperty("tp.root", ".."), "scripts/run-mlp.sh");
     private static final long TIMEOUT_SECONDS = 180;
@@ -26,19 +28,19 @@ class RunMlpScriptTest {
     private Path folder;
 
     /**
-     * What a script did.
+     * The result of a script.
      *
-     * @param code its exit code
-     * @param text what it printed
+     * @param code exit code
+     * @param text output and error output
      */
-    private record Ran(int code, String text) {}
+    private record ScriptResult(int code, String text) {}
 
-    private Ran run(List<String> command) throws Exception {
+    private ScriptResult run(List<String> command) throws Exception {
         Path log = folder.resolve("log");
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
         Map<String, String> environment = builder.environment();
-        environment.put("TP4J_CLASSPATH", System.getProperty("java.class.path")); // builds nothing
+        environment.put("TP4J_CLASSPATH", System.getProperty("java.class.path")); // skips the build
         environment.put("JAVA_HOME", System.getProperty("java.home"));
         environment.put("OMPI_ALLOW_RUN_AS_ROOT", "1");
         environment.put("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
@@ -52,14 +54,14 @@ class RunMlpScriptTest {
         assertThat(ended)
                 .as("ended within " + TIMEOUT_SECONDS + " s; its output:\n" + text)
                 .isTrue();
-        return new Ran(process.exitValue(), text);
+        return new ScriptResult(process.exitValue(), text);
     }
 
     private static void assumeMpi() {
         String problem = Launch.availability().get("mpi");
         assumeTrue("".equals(problem), "no MPI here: " + problem);
         assumeTrue(
-                java.util.Arrays.stream(System.getenv("PATH").split(java.io.File.pathSeparator))
+                Arrays.stream(System.getenv("PATH").split(File.pathSeparator))
                         .anyMatch(entry -> Files.isExecutable(Path.of(entry, "mpirun"))),
                 "no mpirun on the path");
     }
@@ -75,16 +77,16 @@ class RunMlpScriptTest {
         List<String> command = new ArrayList<>(starter);
         command.addAll(List.of(SCRIPT.toString(), "--epochs", "1", "--metrics", metrics.toString()));
         command.addAll(List.of(more));
-        Ran ran = run(command);
-        assertThat(ran.code).as(ran.text).isZero();
-        assertThat(ran.text.split("accuracy   0", -1))
-                .as("rank 0 alone prints:\n" + ran.text)
+        ScriptResult result = run(command);
+        assertThat(result.code).as(result.text).isZero();
+        assertThat(result.text.split("accuracy   0", -1))
+                .as("rank 0 alone prints:\n" + result.text)
                 .hasSize(2);
         return new ObjectMapper().readTree(metrics.toFile());
     }
 
     @Test
-    void shouldTrainTheSameAsThreadsAndAsProcesses() throws Exception {
+    void shouldTrainTheSameWithThreadsAndProcesses() throws Exception {
         assumeMpi();
         JsonNode threads = train(List.of(), "--ranks", "3");
         JsonNode processes = train(mpirun(3), "--check");
@@ -100,7 +102,7 @@ class RunMlpScriptTest {
     }
 
     @Test
-    void shouldStartProcessesItself() throws Exception {
+    void shouldStartProcesses() throws Exception {
         assumeMpi();
         JsonNode metrics = train(List.of(), "--launcher", "mpi", "--ranks", "2");
         assertThat(metrics.get("launcher").asText()).isEqualTo("mpi");
@@ -108,12 +110,12 @@ class RunMlpScriptTest {
     }
 
     @Test
-    void shouldSayOnceWhatIsWrong() throws Exception {
+    void shouldReportInvalidArgumentsOnce() throws Exception {
         assumeMpi();
         List<String> command = new ArrayList<>(mpirun(2));
         command.addAll(List.of(SCRIPT.toString(), "--ranks", "3"));
-        Ran ran = run(command);
-        assertThat(ran.code).as(ran.text).isEqualTo(2);
-        assertThat(ran.text).containsOnlyOnce("--ranks is 3, but 2 processes were started; HINT: leave --ranks out");
+        ScriptResult result = run(command);
+        assertThat(result.code).as(result.text).isEqualTo(2);
+        assertThat(result.text).containsOnlyOnce("--ranks is 3, but 2 processes were started; HINT: leave --ranks out");
     }
 }

@@ -1,11 +1,11 @@
-package org.tp4j.examples.mlp;
+package org.tp4j.examples.cli.mlp;
 
 import java.io.PrintStream;
 import me.tongfei.progressbar.ProgressBarConsumer;
 
 /**
- * Where a progress bar is drawn, kept apart from the lines printed meanwhile: on a terminal it stays the last line and goes
- * away in the end; elsewhere each state of it is a line of its own.
+ * Draws a progress bar below the lines printed in the meantime: on a terminal it stays the last line and is erased at the
+ * end; elsewhere each update is a line of its own.
  */
 final class ProgressLine implements ProgressBarConsumer {
     private static final int WIDTH = 78;

@@ -1,14 +1,17 @@
-package org.tp4j.examples.mlp;
+package org.tp4j.examples.cli.mlp;
 
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.tp4j.comm.launch.Launch;
 import org.tp4j.comm.launch.LaunchEnvironment;
 import org.tp4j.comm.launch.LaunchOptions;
-import org.tp4j.examples.cli.CommandLines;
+import org.tp4j.examples.cli.CommandRunner;
 import org.tp4j.examples.cli.OutputFile;
 import org.tp4j.examples.cli.VersionProvider;
+import org.tp4j.examples.mlp.Digits;
+import org.tp4j.examples.mlp.MlpTraining;
 import org.tp4j.tensor.Backends;
 import org.tp4j.tensor.TpException;
 import picocli.CommandLine.Command;
@@ -17,15 +20,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /**
- * The command {@code scripts/run-mlp.sh}: a Megatron-style MLP trained on handwritten digits. What is trained is in
- * {@link MlpTraining}.
- *
- * <pre>{@code
- * one process    scripts/run-mlp.sh --ranks 1
- * N threads      scripts/run-mlp.sh --ranks 4
- * N processes    scripts/run-mlp.sh --ranks 4 --launcher mpi          or: mpirun -np 4 scripts/run-mlp.sh
- * N nodes        mpirun -np 8 --hostfile hosts scripts/run-mlp.sh
- * }</pre>
+ * The command {@code scripts/run-mlp.sh}, which runs {@link MlpTraining} with options, progress, a check against one rank, a
+ * report and metrics.
  */
 @Command(
         name = "run-mlp.sh",
@@ -34,21 +30,21 @@ import picocli.CommandLine.Spec;
         versionProvider = VersionProvider.class,
         usageHelpAutoWidth = true,
         description = {
-            "Trains a Megatron-style MLP on 1,797 handwritten digits, its wide layers split over the ranks.",
+            "Trains a Megatron-style MLP on 1,797 handwritten digits, its wide layers sharded over the ranks.",
             "The losses are the same for every number of ranks, up to rounding.",
             ""
         },
         footer = {
             "",
             "Examples:",
-            "  run-mlp.sh                                  2 ranks, threads of one JVM",
-            "  run-mlp.sh --ranks 4 --check                and compare with one rank",
+            "  run-mlp.sh                                  2 ranks as threads of one JVM",
+            "  run-mlp.sh --ranks 4 --check                4 ranks, compared with one rank",
             "  run-mlp.sh --ranks 4 --launcher mpi         4 processes",
             "  mpirun -np 4 run-mlp.sh                     the same",
             "  mpirun -np 8 --hostfile hosts run-mlp.sh    on several machines",
-            "  run-mlp.sh --report mlp.html                with curves and pictures",
+            "  run-mlp.sh --report mlp.html                with a report",
             "",
-            "Exit code: 0 trained (and the check passed), 1 failed, 2 wrong arguments."
+            "Exit code: 0 trained (and the check passed), 1 failed, 2 invalid arguments."
         })
 public final class MlpMain implements Callable<Integer> {
     @Mixin
@@ -69,13 +65,13 @@ public final class MlpMain implements Callable<Integer> {
     }
 
     /** Runs the command and returns its exit code. */
-    static int run(String... arguments) {
+    public static int run(String... arguments) {
         MlpMain command = new MlpMain();
-        // What is wrong with the command line is wrong on every rank: the first one says so.
-        return CommandLines.run(command, command.speaks(), arguments);
+        // Invalid arguments are invalid on every rank; only rank 0 reports them.
+        return CommandRunner.run(command, command.isPrinting(), arguments);
     }
 
-    private boolean speaks() {
+    private boolean isPrinting() {
         return launched.isEmpty() || launched.get().rank() == 0;
     }
 
@@ -86,8 +82,7 @@ public final class MlpMain implements Callable<Integer> {
                 arguments.check,
                 arguments.report == null ? null : outputFile("--report", arguments.report),
                 arguments.metrics == null ? null : outputFile("--metrics", arguments.metrics),
-                System.out,
-                System.err);
+                new TrainingConsole(System.out, System.err));
         LaunchOptions options = arguments.launchOptions(launched);
         checkDevice(options.deviceType());
         AtomicBoolean passed = new AtomicBoolean(true);
@@ -98,26 +93,26 @@ public final class MlpMain implements Callable<Integer> {
                 }
             });
         } catch (TpException | IllegalArgumentException | IllegalStateException e) {
-            return CommandLines.explain(e, spec.commandLine());
+            return CommandRunner.explain(e, spec.commandLine());
         }
-        return passed.get() ? CommandLines.OK : CommandLines.FAILED;
+        return passed.get() ? CommandRunner.OK : CommandRunner.FAILED;
     }
 
-    private OutputFile outputFile(String option, java.nio.file.Path path) {
-        return speaks() ? OutputFile.check(option, path) : OutputFile.unchecked(path);
+    private OutputFile outputFile(String option, Path path) {
+        return isPrinting() ? OutputFile.check(option, path) : OutputFile.unchecked(path);
     }
 
     private static void checkDevice(String type) {
         String problem = Backends.availability().get(type);
         if (problem == null) {
             throw new TpException("--device " + type
-                    + ": no module on the class path serves it; HINT: add the dependency" + " org.tp4j:tp-" + type);
+                    + ": no module on the class path provides it; HINT: add the dependency org.tp4j:tp-" + type);
         }
         if (!problem.isEmpty()) {
             throw new TpException("--device " + type + " cannot be used here: " + problem
                     + (problem.contains("HINT:")
                             ? ""
-                            : "; HINT: scripts/doctor.sh says what is missing, --device cpu" + " works anywhere"));
+                            : "; HINT: scripts/doctor.sh reports what is missing; --device cpu works anywhere"));
         }
     }
 }

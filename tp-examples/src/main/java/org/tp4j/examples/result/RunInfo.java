@@ -1,20 +1,23 @@
-package org.tp4j.examples.mlp;
+package org.tp4j.examples.result;
 
 import org.tp4j.comm.World;
+import org.tp4j.examples.mlp.Digits;
+import org.tp4j.examples.mlp.MlpSettings;
+import org.tp4j.nn.Module;
 
 /**
- * What a run is, for its reader.
+ * What was trained, on what.
  *
- * @param settings what is trained
+ * @param settings hyperparameters
  * @param ranks number of ranks
- * @param launcher how they were started: threads, mpi, alone
+ * @param launcher how the ranks were started: threads or mpi
  * @param deviceType cpu or cuda
- * @param device what they compute on, in words
- * @param parameters of the whole model
- * @param trainImages number of images learnt from
- * @param testImages number of images held out
+ * @param device description of the device
+ * @param parameters number of parameters of the whole model
+ * @param trainImages number of training images
+ * @param testImages number of held-out images
  */
-record RunFacts(
+public record RunInfo(
         MlpSettings settings,
         int ranks,
         String launcher,
@@ -23,11 +26,12 @@ record RunFacts(
         long parameters,
         int trainImages,
         int testImages) {
-    static RunFacts of(World world, MlpSettings settings, MlpTraining training, Digits digits) {
-        long parameters = training.model().parameters().values().stream()
+    /** Describes the training of a model in this world. */
+    public static RunInfo of(World world, MlpSettings settings, Module model, Digits digits) {
+        long parameters = model.parameters().values().stream()
                 .mapToLong(p -> p.shape().elements())
                 .sum();
-        return new RunFacts(
+        return new RunInfo(
                 settings,
                 world.size(),
                 world.launcher(),
@@ -38,7 +42,8 @@ record RunFacts(
                 digits.test().size());
     }
 
-    String ranksInWords() {
+    /** The number of ranks and what they are, such as {@code 2, threads of this JVM}. */
+    public String describeRanks() {
         return switch (launcher) {
             case "threads" -> ranks == 1 ? "1, a thread of this JVM" : ranks + ", threads of this JVM";
             case "mpi" -> ranks == 1 ? "1, a process under MPI" : ranks + ", processes under MPI";

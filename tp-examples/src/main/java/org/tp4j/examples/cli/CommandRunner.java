@@ -7,44 +7,44 @@ import java.nio.charset.StandardCharsets;
 import org.tp4j.tensor.TpException;
 import picocli.CommandLine;
 
-/** How all commands end: their errors in words, their exit codes. */
-public final class CommandLines {
-    /** All went well. */
+/** Runs a command and turns its failures into messages and exit codes. */
+public final class CommandRunner {
+    /** Success. */
     public static final int OK = 0;
 
-    /** The work failed, or a check did. */
+    /** The command or a check failed. */
     public static final int FAILED = 1;
 
-    /** The command line was not understood. */
+    /** Invalid arguments. */
     public static final int USAGE = 2;
 
-    private static final long PATIENCE_MS = 10_000;
+    private static final long SILENT_FAILURE_DELAY_MS = 10_000;
 
-    private CommandLines() {}
+    private CommandRunner() {}
 
     /**
-     * Runs a command. What it throws is printed: without a stack where it explains itself, with one otherwise.
+     * Runs a command and prints its failure: a {@link TpException} as its message, anything else with its stack trace.
      *
      * @param command an annotated command
-     * @param speaks whether this process does the talking; another rank keeps quiet and leaves the first time to speak,
-     *     because mpirun ends all processes when one fails
+     * @param printing whether this process prints. A rank that does not waits before it fails, so that rank 0 can print its
+     *     message: mpirun ends all processes when one fails
      * @return the exit code
      */
-    public static int run(Object command, boolean speaks, String... arguments) {
+    public static int run(Object command, boolean printing, String... arguments) {
         int code = new CommandLine(command)
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setOut(new PrintWriter(speaks ? System.out : nowhere(), true, Terminal.charset()))
-                .setErr(new PrintWriter(speaks ? System.err : nowhere(), true, Terminal.charset()))
-                .setParameterExceptionHandler(CommandLines::explainUsage)
+                .setOut(new PrintWriter(printing ? System.out : discard(), true, Terminal.charset()))
+                .setErr(new PrintWriter(printing ? System.err : discard(), true, Terminal.charset()))
+                .setParameterExceptionHandler(CommandRunner::explainUsage)
                 .setExecutionExceptionHandler((failure, line, parsed) -> explain(failure, line))
                 .execute(arguments);
-        if (!speaks && code != OK) {
-            sleep(PATIENCE_MS);
+        if (!printing && code != OK) {
+            sleep(SILENT_FAILURE_DELAY_MS);
         }
         return code;
     }
 
-    private static PrintStream nowhere() {
+    private static PrintStream discard() {
         return new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8);
     }
 
@@ -66,13 +66,14 @@ public final class CommandLines {
         return USAGE;
     }
 
-    /** Prints why a command failed; returns the exit code. */
+    /** Prints why a command failed and returns the exit code. */
     public static int explain(Exception failure, CommandLine line) {
         PrintWriter err = line.getErr();
         if (failure instanceof TpException) {
             err.println(line.getCommandName() + ": " + failure.getMessage());
         } else {
-            err.println(line.getCommandName() + ": unexpected, please report it with the output of scripts/doctor.sh:");
+            err.println(line.getCommandName()
+                    + ": unexpected error; please report it with the output of scripts/doctor.sh:");
             failure.printStackTrace(err);
         }
         return FAILED;

@@ -8,5 +8,5 @@ module org.tp4j.nccl {
     exports org.tp4j.nccl;
 
     provides org.tp4j.comm.engine.GroupEngine with
-            org.tp4j.nccl.NcclEngine;
+            org.tp4j.nccl.internal.NcclEngine;
 }

@@ -8,8 +8,8 @@ import org.tp4j.autograd.internal.MeshTensor;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
-import org.tp4j.layout.Placement.Shard;
 import org.tp4j.layout.Placement;
+import org.tp4j.layout.Placement.Shard;
 import org.tp4j.mesh.Axis;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.tensor.ExecutionContext;
@@ -17,7 +17,7 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
-/** Puts tensors on a mesh. */
+/** Brings tensors onto a mesh. */
 public final class DTensors {
     private DTensors() {}
 
@@ -40,7 +40,7 @@ public final class DTensors {
     }
 
     /**
-     * Puts the ranks' parts together: shapes along the mesh add up to the whole. Collective; every rank's shape and type
+     * A tensor made of the ranks' parts: shapes along the mesh add up to the whole. Collective; every rank's shape and type
      * are compared, and must be what the layout gives.
      *
      * @throws LayoutException on every rank if they do not fit
@@ -63,8 +63,8 @@ public final class DTensors {
     }
 
     /**
-     * As {@link #fromLocal(Tensor, Shape, Layout)} without asking the other ranks: no communication, and this rank's part
-     * alone is checked.
+     * As {@link #fromLocal(Tensor, Shape, Layout)} without communication: only this rank's part is
+     * checked.
      */
     public static DTensor trusted(Tensor local, Shape global, Layout layout) {
         EagerTensor part = plain(local, "trusted");
@@ -90,9 +90,9 @@ public final class DTensors {
     }
 
     /**
-     * Runs a function on this rank's parts: what it computes is taken, unchecked, to be laid out as {@code out} says.
+     * Runs a function on this rank's parts; its result is trusted to be laid out as {@code out}.
      *
-     * @param in layouts the arguments must have; their gradients are taken to be laid out as the duals
+     * @param in layouts the arguments must have; their gradients are trusted to be laid out as the duals
      * @param out layout of the result, and its shape as a whole
      * @param arguments tensors on the mesh
      */
@@ -120,7 +120,7 @@ public final class DTensors {
         return fromLocal(function.apply(List.of(locals)), outShape, out);
     }
 
-    /** Marks a leaf on a mesh as a model parameter: where it is used differently on each rank it is promoted. */
+    /** A leaf on a mesh that is a model parameter: promoted from Invariant where each rank uses it differently. */
     public static DTensor parameter(NdArray local, Shape global, Layout layout) {
         MeshTensor leaf = new MeshTensor(local, global, layout);
         leaf.markParameter();

@@ -14,7 +14,7 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /**
- * Makes tensors.
+ * Creates tensors, and runs custom operations.
  *
  * <pre>{@code
  * Tensor x = Tensors.of(backend, new float[] {1, 2}, 1, 2);
@@ -24,7 +24,7 @@ import org.tp4j.tensor.Tensor;
 public final class Tensors {
     private Tensors() {}
 
-    /** A tensor of this array, which it shares. */
+    /** A tensor that shares this array. */
     public static Tensor of(NdArray array) {
         return new EagerTensor(array);
     }
@@ -115,7 +115,7 @@ public final class Tensors {
         return new EagerTensor(array);
     }
 
-    /** Joins tensors along one dimension. */
+    /** Concatenates tensors along one dimension. */
     public static Tensor concat(int dim, Tensor... tensors) {
         if (tensors.length == 0) {
             throw new IllegalArgumentException("concat of no tensors");
@@ -123,12 +123,12 @@ public final class Tensors {
         return Dispatch.run(new ConcatOp(tensors[0].shape().normalize(dim)), tensors);
     }
 
-    /** Runs an operation of the user's own; the first of its results. */
+    /** Runs an operation, such as a custom one; returns its first result. */
     public static Tensor apply(Operation operation, Tensor... in) {
         return Dispatch.run(operation, in);
     }
 
-    /** Runs an operation of the user's own; all its results, of which the first can carry a gradient. */
+    /** Runs an operation; returns all its results, of which only the first can carry a gradient. */
     public static Tensor[] applyAll(Operation operation, Tensor... in) {
         return Dispatch.runAll(operation, in);
     }

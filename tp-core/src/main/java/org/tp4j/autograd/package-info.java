@@ -1,5 +1,5 @@
 /**
- * Makes tensors and brings them onto a mesh and off it.
+ * Creates tensors, brings them onto a mesh and runs custom operations.
  *
  * <p>Read {@code Dispatch} in the internal package for how an operation runs, and {@code BackwardPass} for the way back.
  */

@@ -10,12 +10,12 @@ import org.tp4j.tensor.Tensor;
  * communicate (with the one exception that a parameter's gradient is summed when it is due). {@link #redistribute} does.
  */
 public interface DTensor extends Tensor {
-    /** How it lies on the mesh. */
+    /** Its layout on the mesh. */
     Layout layout();
 
     /**
-     * The same tensor laid out otherwise; the gradient travels back by the dual row of the table. Asking twice for the
-     * same target gives the same tensor.
+     * The same tensor in another layout; the gradient goes back by the dual row of the table. Redistributing twice to the
+     * same target returns the same tensor.
      *
      * @param placements one for each axis of the mesh
      */
@@ -24,7 +24,7 @@ public interface DTensor extends Tensor {
     /** As {@link #redistribute(Placement...)} with a whole layout, which may hold a cut order. */
     DTensor redistribute(Layout target);
 
-    /** As {@link #redistribute(Placement...)} changing one axis alone. */
+    /** As {@link #redistribute(Placement...)}, changing one axis only. */
     default DTensor redistribute(String axis, Placement placement) {
         return redistribute(layout().with(
                         layout().mesh().axisIndex(axis),
@@ -36,9 +36,10 @@ public interface DTensor extends Tensor {
     Tensor fullTensor();
 
     /**
-     * This rank's part as a plain tensor. Leaving the mesh, one must say how the gradient that will arrive lies on it.
+     * This rank's part as a plain tensor. Leaving the mesh, the caller declares how the gradient that will arrive is laid
+     * out.
      *
-     * @param gradientPlacements for each axis; on an axis where this is Partial or Shard only the dual is meant
+     * @param gradientPlacements for each axis; on an axis where this is Partial or Shard, the dual is the only choice
      * @throws LayoutException if a placement is not one the gradient of this tensor can have
      */
     Tensor toLocal(Placement... gradientPlacements);

@@ -12,8 +12,8 @@ import org.tp4j.tensor.Region;
 import org.tp4j.tensor.Shape;
 
 /**
- * How a tensor lies on a mesh: one {@link Placement} for each mesh axis and, where several axes cut one dimension, the
- * order in which they cut it. Immutable.
+ * How a tensor is laid out on a mesh: one {@link Placement} for each mesh axis and, where several axes cut one dimension,
+ * the order in which they cut it. Immutable.
  *
  * <p>By default the axes cut from the first to the last: on a mesh (dp, tp) with both cutting dimension 0, tp cuts the
  * pieces of dp. {@link #withCutOrder} records another order.
@@ -25,7 +25,7 @@ public final class Layout {
     private final int[] cuts;
 
     private final int hash;
-    private @Nullable Region last; // one field, so that threads never see half of it
+    private @Nullable Region last; // one field, so that threads never see half an update
 
     private Layout(DeviceMesh mesh, Placement[] placements, int[] cuts) {
         this.mesh = mesh;
@@ -73,7 +73,7 @@ public final class Layout {
     /**
      * As {@link #of(DeviceMesh, int, List)} with the order of the cuts.
      *
-     * @param cutOrder axes by number, an outer cut before an inner one; axes without a shard are passed over
+     * @param cutOrder axes by number, an outer cut before an inner one; axes without a shard are ignored
      */
     public static Layout of(DeviceMesh mesh, int dims, List<? extends Placement> placements, List<Integer> cutOrder) {
         Layout plain = of(mesh, dims, placements);
@@ -197,7 +197,7 @@ public final class Layout {
         return new Layout(mesh, next, canonical(next, Arrays.copyOf(order, n)));
     }
 
-    /** The layout of the gradient of a tensor laid out so. */
+    /** The layout of the gradient of a tensor with this layout. */
     public Layout dual() {
         Placement[] next = new Placement[placements.length];
         for (int a = 0; a < next.length; a++) {
@@ -237,7 +237,7 @@ public final class Layout {
         return region;
     }
 
-    /** Whether every rank holds the same elements under both layouts, be it as other units or as other empty boxes. */
+    /** Whether every rank holds the same elements under both layouts, whatever their units and empty boxes. */
     public boolean cutsLike(Layout other, Shape global) {
         int[] coordinates = new int[placements.length];
         do {
@@ -260,7 +260,7 @@ public final class Layout {
         return false;
     }
 
-    /** Checks that all ranks' pieces, not only this one's, are whole units, so that all of them are told or none. */
+    /** Checks that all ranks' pieces, not only this one's, are whole units, so that all ranks throw or none. */
     private void checkUnits(Shape global) {
         for (int d = 0; d < global.dims(); d++) {
             Set<Long> pieces = Set.of(global.size(d));

@@ -4,7 +4,7 @@ import org.tp4j.tensor.TpException;
 
 /**
  * Layouts that would give a wrong value or gradient, or that an operation cannot work on. The message names the
- * operation, the layouts, the mesh axis, the module and the redistribution that mends it.
+ * operation, the layouts, the mesh axis, the module and the redistribution that fixes it.
  */
 public class LayoutException extends TpException {
     private static final long serialVersionUID = 1L;

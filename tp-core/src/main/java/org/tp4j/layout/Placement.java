@@ -3,7 +3,7 @@ package org.tp4j.layout;
 import org.tp4j.comm.ReduceOp;
 
 /**
- * How a tensor lies along one mesh axis. It also says how the tensor's gradient lies there, which is what makes a
+ * How a tensor is placed along one mesh axis. It also determines the placement of the tensor's gradient, which makes a
  * forgotten all-reduce a type error (the split of <em>replicated</em> in two is that of the spmd_types library).
  *
  * <table>
@@ -16,7 +16,7 @@ import org.tp4j.comm.ReduceOp;
  * </table>
  */
 public sealed interface Placement {
-    /** The placement of the gradient of a tensor placed so. */
+    /** The placement of the gradient of a tensor with this placement. */
     Placement dual();
 
     /** Whether every rank holds the whole value: {@link Replicate} or {@link Invariant}. */

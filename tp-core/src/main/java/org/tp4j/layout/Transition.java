@@ -5,7 +5,7 @@ import org.tp4j.layout.Placement.Partial;
 import org.tp4j.layout.Placement.Shard;
 
 /**
- * One row of the table of changes of placement along one axis. Forward and backward are two entries of the same table:
+ * One row of the table of placement changes along one axis. Forward and backward are two entries of the same table:
  * the gradient of a change from a to b is the change from dual(b) to dual(a).
  *
  * <table>
@@ -28,18 +28,18 @@ import org.tp4j.layout.Placement.Shard;
  *
  * @param from placement before
  * @param to placement after
- * @param move what is done with the ranks' arrays
+ * @param move what happens to the ranks' arrays
  */
 public record Transition(Placement from, Placement to, Move move) {
-    /** What is done with the ranks' arrays. */
+    /** What happens to the ranks' arrays. */
     public enum Move {
         /** Nothing. */
         IDENTITY(false),
-        /** The ranks' arrays are added up (or reduced otherwise). */
+        /** The ranks' arrays are summed (or reduced otherwise). */
         ALL_REDUCE(true),
-        /** The pieces are joined on every rank. */
+        /** The pieces are gathered on every rank. */
         ALL_GATHER(true),
-        /** The ranks' arrays are added up, each rank keeping its piece. */
+        /** The ranks' arrays are summed, each rank keeping its piece. */
         REDUCE_SCATTER(true),
         /** Pieces along one dimension become pieces along another. */
         ALL_TO_ALL(true),
@@ -47,7 +47,7 @@ public record Transition(Placement from, Placement to, Move move) {
         SLICE(false),
         /** The first rank keeps its array, the others hold zeros. */
         ZERO_ALL_BUT_FIRST(false),
-        /** Each rank's piece is surrounded by zeros to the whole shape. */
+        /** Each rank's piece is padded with zeros to the whole shape. */
         ZERO_PAD(false);
 
         private final boolean communicates;

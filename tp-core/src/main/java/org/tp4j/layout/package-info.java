@@ -1,5 +1,5 @@
 /**
- * How a tensor lies on a mesh, and the one table of changes from one way of lying to another.
+ * How a tensor is laid out on a mesh, and the one table of changes from one layout to another.
  *
  * <p>{@link org.tp4j.layout.Placement} has four cases an axis; a {@link org.tp4j.layout.Layout} is one placement for each
  * axis of a mesh; {@link org.tp4j.layout.Transition} is the table of changes, forward and backward; {@code

@@ -5,7 +5,7 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Region;
 import org.tp4j.tensor.Shape;
 
-/** What an operation may ask while it computes this rank's part. */
+/** What an operation uses to compute this rank's part. */
 public interface ForwardContext {
     /** Which box of operand {@code i} this rank holds. */
     Region inputRegion(int i);

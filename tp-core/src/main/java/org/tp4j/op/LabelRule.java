@@ -4,16 +4,16 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.layout.Layout;
+import org.tp4j.layout.Placement;
 import org.tp4j.layout.Placement.Invariant;
 import org.tp4j.layout.Placement.Partial;
 import org.tp4j.layout.Placement.Replicate;
 import org.tp4j.layout.Placement.Shard;
-import org.tp4j.layout.Placement;
 
 /**
- * The one rule nearly every operation follows, written like an Einstein sum: each dimension of each operand and result has
- * a label. A sharded label that a result has too is sharded there; one it has not is summed over, which leaves the result
- * Partial. Labels that are <em>blocked</em> (the row of a softmax) must not be sharded.
+ * The rule of nearly every operation, written like an Einstein sum: each dimension of each operand and result has
+ * a label. Where a result has a sharded label it is sharded too; a sharded label that it lacks is summed over, which leaves
+ * the result Partial. Labels that are <em>blocked</em> (the row of a softmax) must not be sharded.
  *
  * <p>Along one axis, in this order: shards must be of one label, cut alike, and the others Replicate; a Partial passes
  * what is linear in it, the others being Replicate, and in additive operations Replicate and Invariant go through their →
@@ -42,7 +42,7 @@ public final class LabelRule implements ShardingRule {
         this.target = b.target;
     }
 
-    /** Starts a rule. */
+    /** Begins a rule. */
     public static Builder of(TensorSpec[] in) {
         return new Builder(in);
     }
@@ -69,7 +69,7 @@ public final class LabelRule implements ShardingRule {
         return labels;
     }
 
-    /** Collects a rule. */
+    /** Builds a rule. */
     public static final class Builder {
         private final TensorSpec[] in;
         private final int[][] inLabels;
@@ -108,7 +108,7 @@ public final class LabelRule implements ShardingRule {
             return this;
         }
 
-        /** Operands in which the operation is linear while the others stand still. */
+        /** Operands in which the operation is linear while the others are fixed. */
         public Builder linearIn(int... operands) {
             for (int operand : operands) {
                 linear.set(operand);
@@ -122,19 +122,19 @@ public final class LabelRule implements ShardingRule {
             return this;
         }
 
-        /** Full-size constants met by a shard are not cut along silently. */
+        /** Full-size constants that meet a shard are not sliced implicitly. */
         public Builder noSlicing() {
             unsliceable.set(0, in.length);
             return this;
         }
 
-        /** What a sharded label that no result has leaves pending; a sum unless said otherwise. */
+        /** The reduction left pending by a sharded label that no result has; a sum by default. */
         public Builder contraction(ReduceOp op) {
             contraction = op;
             return this;
         }
 
-        /** How dimensions of the first result whose labels no operand has are to be cut. */
+        /** How to cut dimensions of the first result whose labels no operand has. */
         public Builder target(TargetLayout layout) {
             target = layout;
             return this;
@@ -254,7 +254,7 @@ public final class LabelRule implements ShardingRule {
         return Replicate.INSTANCE;
     }
 
-    /** Whether two cuts of {@code size} elements fall on the same places. */
+    /** Whether two shards cut {@code size} elements at the same places. */
     private static boolean sameCut(int axis, Operand operand, Shard a, Shard b, long size) {
         if (a.unit() == b.unit()) {
             return true;
@@ -265,7 +265,7 @@ public final class LabelRule implements ShardingRule {
         return a.cutsLike(b, size, operand.layout().mesh().axis(axis).size());
     }
 
-    /** Size of a label: where operands broadcast along it, that of those that do not. */
+    /** Size of a label: that of the operands that do not broadcast along it. */
     private long sizeOf(int label) {
         long size = 0;
         boolean found = false;

@@ -4,10 +4,10 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Tensor;
 
 /**
- * What can be done to tensors: a value (a record of its attributes), so that decisions about layouts can be cached by it.
+ * An operation on tensors: a value (a record of its attributes), so that decisions about layouts can be cached by it.
  *
  * <p>An operation with one result implements {@link #infer} and {@link #forward}; one with several overrides {@link
- * #inferAll} and {@link #forwardAll}. A user's own operation is one more implementation.
+ * #inferAll} and {@link #forwardAll}. A custom operation is one more implementation, run by {@code Tensors.apply}.
  */
 public interface Operation {
     /** Name in messages and records, in lower case. */
@@ -27,12 +27,12 @@ public interface Operation {
         return new TensorSpec[] {infer(in)};
     }
 
-    /** How results are laid out, given how operands are. */
+    /** How results are laid out, given the layouts of the operands. */
     ShardingRule rule(TensorSpec[] in, TensorSpec[] out);
 
     /**
-     * What types, shapes and layouts of results depend on besides those of the operands; decisions are cached by it. An
-     * operation whose attributes change from step to step without changing these gives something coarser than itself.
+     * What types, shapes and layouts of results depend on besides those of the operands: the key of cached decisions. An
+     * operation whose attributes change from step to step without changing these returns something coarser than itself.
      */
     default Object key() {
         return this;
@@ -57,19 +57,19 @@ public interface Operation {
         return true;
     }
 
-    /** Whether {@link #backward} looks at operand {@code i}; what it does not is let go. */
+    /** Whether {@link #backward} uses operand {@code i}; operands it does not use are not kept. */
     default boolean keepsInput(int i) {
         return true;
     }
 
-    /** Whether {@link #backward} looks at results. */
+    /** Whether {@link #backward} uses the results. */
     default boolean keepsOutputs() {
         return false;
     }
 
     /**
-     * Hands the operands' gradients to {@link BackwardContext#give}, the one that lies nearer to the model's input first,
-     * so that its communication can start.
+     * Passes the operands' gradients to {@link BackwardContext#give}, the one nearest to the model's input first,
+     * so that its communication can start early.
      *
      * @param gradient of the first result
      */

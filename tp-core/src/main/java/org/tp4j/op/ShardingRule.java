@@ -5,16 +5,16 @@ import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
 
 /**
- * How an operation's results are placed along one mesh axis, given how its operands are. Every axis is decided apart; the
- * results' layouts are the product.
+ * How an operation's results are placed along one mesh axis, given how its operands are. Each axis is decided by itself;
+ * the results' layouts are the product.
  */
 public interface ShardingRule {
     /**
      * An operand as one axis sees it.
      *
-     * @param layout how it lies on the whole mesh
-     * @param placement how it lies along the axis
-     * @param needsGradient whether its gradient will be asked for; a value that needs none counts as Invariant or
+     * @param layout its layout on the whole mesh
+     * @param placement its placement on the axis
+     * @param needsGradient whether its gradient will be needed; a value that needs none counts as Invariant or
      *     Replicate, whichever fits
      * @param parameter whether it is a model parameter, which is promoted from Invariant to Replicate where needed
      */

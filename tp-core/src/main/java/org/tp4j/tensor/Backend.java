@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import org.tp4j.tensor.meta.MetaBackend;
 
 /**
- * A device's memory and kernels. One object a device, shared by all threads; {@link #allocate} and the kernels may be
+ * A device's memory and kernels. One object per device, shared by all threads; {@link #allocate} and the kernels may be
  * called from several threads at once on different arrays.
  *
  * <p>Contract of every kernel: arrays are contiguous, live and awaited; {@code out} is fully overwritten unless said
@@ -16,7 +16,7 @@ public interface Backend {
     /** The device computed on. */
     Device device();
 
-    /** What computes, in words for people. */
+    /** A description of what computes, for people. */
     default String description() {
         return device().toString();
     }
@@ -29,7 +29,7 @@ public interface Backend {
     /**
      * New memory, its content undefined, owned by the current thread's {@link Scope} if one is open.
      *
-     * @throws TpException if there is not enough memory, saying what was asked and what is held by whom
+     * @throws TpException if there is not enough memory, with the size requested and which scope holds what
      */
     Storage allocate(DType dtype, long elements);
 
@@ -45,11 +45,11 @@ public interface Backend {
      */
     void copyIn(ByteBuffer from, NdArray to);
 
-    /** Waits until everything asked of the device so far by this thread has been done. */
+    /** Waits for all work that this thread has enqueued on the device so far. */
     void synchronize();
 
     /**
-     * A step to be run many times, captured where the device can run a whole step at once. Each {@link CapturedStep#run} is
+     * Captures a step to be run many times, where the device can run a whole step at once. Each {@link CapturedStep#run} is
      * one step.
      */
     default CapturedStep capture(Runnable step) {

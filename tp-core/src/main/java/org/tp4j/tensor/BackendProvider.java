@@ -2,16 +2,16 @@ package org.tp4j.tensor;
 
 import java.util.Optional;
 
-/** Service that brings a device type; found by {@link java.util.ServiceLoader}. */
+/** Service that provides a device type; found by {@link java.util.ServiceLoader}. */
 public interface BackendProvider {
-    /** The device type it serves, such as {@code cpu} or {@code cuda}. */
+    /** The device type it provides, such as {@code cpu} or {@code cuda}. */
     String deviceType();
 
     /** Why devices of this type cannot be used on this machine, in words for the user; empty if they can. */
     Optional<String> unavailable();
 
     /**
-     * How many devices of the type this process sees.
+     * How many devices of the type are visible to this process.
      *
      * @throws TpException if they cannot be used
      */
@@ -20,7 +20,7 @@ public interface BackendProvider {
     }
 
     /**
-     * What tells a device from all others of the machine, whatever index a process sees it at.
+     * An identifier of a device that is unique on the machine, whatever its index in this process.
      *
      * @throws TpException if it cannot be used
      */
@@ -31,7 +31,7 @@ public interface BackendProvider {
     /**
      * The backend of one device, the same object each time.
      *
-     * @param index which device of the type, from 0
+     * @param index index among the devices of the type, from 0
      * @throws TpException if it cannot be used, with what was looked for and what to install
      */
     Backend open(int index);

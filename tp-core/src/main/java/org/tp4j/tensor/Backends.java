@@ -11,14 +11,14 @@ public final class Backends {
     /**
      * The backend of a device.
      *
-     * @throws TpException if no module on the class path serves the type, or the device cannot be used
+     * @throws TpException if no module on the class path provides the type, or the device cannot be used
      */
     public static Backend of(Device device) {
         return provider(device.type()).open(device.index());
     }
 
     /**
-     * What serves a device type.
+     * The provider of a device type.
      *
      * @throws TpException if no module on the class path does
      */

@@ -80,7 +80,7 @@ public enum BinaryFunction {
         return gradient == BinaryGradient.TRUTH;
     }
 
-    /** Whether it is linear in operand {@code i} while the other stands still, for elements of this type. */
+    /** Whether it is linear in operand {@code i} while the other is fixed, for elements of this type. */
     public boolean isLinearIn(int i, DType type) {
         return gradient.isLinearIn(i, type);
     }
@@ -105,7 +105,7 @@ public enum BinaryFunction {
         return gradient.keepsOutput();
     }
 
-    /** Hands over the operands' gradients, given that of the result. */
+    /** Sets the operands' gradients, given that of the result. */
     public void backward(Tensor g, ElementwiseBackward context) {
         gradient.backward(g, context);
     }

@@ -1,8 +1,8 @@
 package org.tp4j.tensor;
 
 /**
- * A training step that is run many times. A backend that can asks the device for all of it at once from the third run on,
- * which costs the host next to nothing; elsewhere it is simply run. Either way a run is one step, with the same results.
+ * A training step that is run many times. A backend that can launches all of it at once from the third run on,
+ * which costs the host next to nothing; others simply run it. Either way a run is one step, with the same results.
  *
  * <pre>{@code
  * Tensor x = ...;                                    // filled with each batch in place
@@ -23,15 +23,15 @@ package org.tp4j.tensor;
  * }
  * }</pre>
  *
- * <p>The step always reads and writes the same memory: new inputs are written into the tensors it uses. It reads no value on
- * the host and waits for nothing; what it computes there besides asking for kernels is a {@link StepNumber}, or done by
+ * <p>The step always reads and writes the same memory: new inputs are written into the tensors it uses. It reads no value
+ * on the host and waits for nothing; what it computes there besides launching kernels is a {@link StepNumber}, or done by
  * {@link StepRecording#everyStep}. Dropout, optimizers and learning rates do so.
  */
 public interface CapturedStep extends AutoCloseable {
     /** Runs the step once. */
     void run();
 
-    /** Lets go of what was captured and of its memory: tensors that the step made can no longer be used. */
+    /** Frees what was captured and its memory: tensors that the step made can no longer be used. */
     @Override
     void close();
 }

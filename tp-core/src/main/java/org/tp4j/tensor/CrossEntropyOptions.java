@@ -1,20 +1,20 @@
 package org.tp4j.tensor;
 
 /**
- * How a cross entropy is taken.
+ * Options of a cross entropy.
  *
- * @param reduction what becomes of the losses of the rows
- * @param ignoreIndex a label that does not count: its loss and gradient are exactly 0
+ * @param reduction how the losses of the rows are combined
+ * @param ignoreIndex a label to ignore: its loss and gradient are exactly 0
  * @param labelSmoothing share of the target spread evenly over <em>all</em> classes, 0 to below 1 (as PyTorch does)
  */
 public record CrossEntropyOptions(Reduction reduction, long ignoreIndex, double labelSmoothing) {
-    /** What becomes of the losses of the rows. */
+    /** How the losses of the rows are combined. */
     public enum Reduction {
         /** Sum divided by the number of labels that are not ignored; 0 if all are. */
         MEAN,
         /** Sum. */
         SUM,
-        /** One loss a row. */
+        /** One loss per row. */
         NONE
     }
 

@@ -2,16 +2,16 @@ package org.tp4j.tensor;
 
 /** What {@link UnaryFunction} and {@link BinaryFunction} write their gradients with, besides operations on tensors. */
 public interface ElementwiseBackward {
-    /** Operand {@code i} as it was, if the function keeps it. */
+    /** Operand {@code i}, if the function keeps it. */
     Tensor input(int i);
 
-    /** The result as it was, if the function keeps it. */
+    /** The result, if the function keeps it. */
     Tensor output();
 
-    /** Whether a gradient of operand {@code i} is wanted. */
+    /** Whether a gradient of operand {@code i} is needed. */
     boolean wants(int i);
 
-    /** Hands over the gradient of operand {@code i}, of the result's shape; ignored where none is wanted. */
+    /** Sets the gradient of operand {@code i}, in the result's shape; ignored where none is needed. */
     void give(int i, Tensor gradient);
 
     /** The function's first number, where it has one. */

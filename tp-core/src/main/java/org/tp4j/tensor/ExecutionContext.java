@@ -3,9 +3,9 @@ package org.tp4j.tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is implicit on a thread: the innermost open {@link Scope}; whether operations are recorded for a backward pass ({@link
- * GradMode}); the path of the module being run, for messages and records; and, while a step is being captured, the {@link
- * StepRecording} of its host work. World, mesh, groups and seeds are always passed.
+ * What is implicit on a thread: the innermost open {@link Scope}; whether operations are recorded for a backward pass
+ * ({@link GradMode}); the path of the module being run, for messages and records; and, while a step is being captured, the
+ * {@link StepRecording} of its host work. World, mesh, groups and seeds are always passed.
  *
  * <p>Besides these, one thing is kept per thread elsewhere: modules count how deep they are nested, to free what sequence
  * parallelism has gathered within them.

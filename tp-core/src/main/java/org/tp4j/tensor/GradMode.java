@@ -16,12 +16,12 @@ public final class GradMode implements AutoCloseable {
         before = ExecutionContext.current().setGradientsRecorded(on);
     }
 
-    /** Records nothing until it is closed. */
+    /** Records no operations until it is closed. */
     public static GradMode noGrad() {
         return new GradMode(false);
     }
 
-    /** Back to what it was. */
+    /** Restores the previous setting. */
     @Override
     public void close() {
         ExecutionContext.current().setGradientsRecorded(before);

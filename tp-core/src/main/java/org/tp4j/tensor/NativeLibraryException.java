@@ -2,7 +2,7 @@ package org.tp4j.tensor;
 
 import java.util.List;
 
-/** A native library is needed and not there; says which, where it was looked for and what to install. */
+/** A native library is needed and missing; says which, where it was looked for and what to install. */
 public class NativeLibraryException extends TpException {
     private static final long serialVersionUID = 1L;
 
@@ -13,7 +13,7 @@ public class NativeLibraryException extends TpException {
     /**
      * A library that is missing.
      *
-     * @param library its name, as people know it
+     * @param library its name, for messages
      * @param tried each place looked at, with what was found there
      * @param hint what to install or set
      */

@@ -85,7 +85,7 @@ public final class NdArray implements HasStorage {
         return view;
     }
 
-    /** A window of {@code to} that begins {@code elements} further on, without a copy. */
+    /** A window of shape {@code to} that begins {@code elements} further on, without a copy. */
     public NdArray window(long elements, Shape to) {
         NdArray view = new NdArray(backend, storage, offset + elements, to);
         view.pending = pending;
@@ -107,13 +107,13 @@ public final class NdArray implements HasStorage {
         storage.markChanged();
     }
 
-    /** Says that {@code work} is still writing this window. */
+    /** Sets the work that is still writing this window. */
     public NdArray setPending(Pending work) {
         this.pending = work;
         return this;
     }
 
-    /** Waits until nothing writes this window any more; returns this. */
+    /** Waits for pending work on this window; returns this. */
     public NdArray await() {
         Pending work = pending;
         if (work != null) {

@@ -1,7 +1,7 @@
 package org.tp4j.tensor;
 
-/** Something under way that can be waited for. */
+/** Asynchronous work that can be waited for. */
 public interface Pending {
-    /** Waits until the work is done; does nothing if it is. Rethrows what made it fail. */
+    /** Waits until the work is done; returns at once if it is. Throws what made it fail. */
     void await();
 }

@@ -7,8 +7,8 @@ package org.tp4j.tensor;
  * <p>Key = the 64-bit seed (low word first). Counter = (i / 4 as 64 bits, stream as 64 bits, low words first), lane = i
  * mod 4, with i the element's linear index in the <em>global</em> tensor ({@link Region}). A uniform is the upper 24 bits
  * of the lane times 2^-24, in [0, 1), for every float type (rounded to it). A normal is Box-Muller on the pair of lanes
- * (0, 1) or (2, 3): with u1 = ((lane_even &gt;&gt;&gt; 8) + 1) · 2^-24 in (0, 1] and u2 = (lane_odd &gt;&gt;&gt; 8) · 2^-24,
- * r = sqrt(-2 ln u1), the even lane is r cos(2π u2), the odd lane r sin(2π u2), computed in 64 bits and rounded.
+ * (0, 1) or (2, 3): with u1 = ((lane_even &gt;&gt;&gt; 8) + 1) · 2^-24 in (0, 1] and u2 = (lane_odd &gt;&gt;&gt; 8) ·
+ * 2^-24, r = sqrt(-2 ln u1), the even lane is r cos(2π u2), the odd lane r sin(2π u2), computed in 64 bits and rounded.
  */
 public interface RandomKernels {
     /** out = low + (high - low) · uniform. */

@@ -48,7 +48,7 @@ public final class Scope implements AutoCloseable {
         return name;
     }
 
-    /** Bytes this scope holds at the moment. */
+    /** Bytes this scope holds now. */
     public long bytes() {
         long sum = 0;
         for (Storage storage : owned) {
@@ -57,7 +57,7 @@ public final class Scope implements AutoCloseable {
         return sum;
     }
 
-    /** What this scope and those around it hold, for messages: {@code scope 'step' holds 5 bytes, ...}. */
+    /** What this scope and the enclosing ones hold, for messages: {@code scope 'step' holds 5 bytes, ...}. */
     public String describeHoldings() {
         StringBuilder text = new StringBuilder();
         for (Scope scope = this; scope != null; scope = scope.parent) {
@@ -71,12 +71,12 @@ public final class Scope implements AutoCloseable {
         return text.toString();
     }
 
-    /** The scope around this one, or null. */
+    /** The enclosing scope, or null. */
     public @Nullable Scope parent() {
         return parent;
     }
 
-    /** Stops owning {@code storage}, which somebody else releases. Does nothing if this scope does not own it. */
+    /** Gives up ownership of {@code storage}; returns whether this scope owned it. */
     public boolean disown(Storage storage) {
         for (int i = owned.size() - 1; i >= 0; i--) {
             if (owned.get(i) == storage) {
@@ -102,7 +102,9 @@ public final class Scope implements AutoCloseable {
         }
     }
 
-    /** Hands the memory of a tensor or array over to the enclosing scope, or to the garbage collector; returns the tensor. */
+    /**
+     * Hands the memory of a tensor or array over to the enclosing scope, or to the garbage collector; returns the tensor.
+     */
     public <T extends HasStorage> T keep(T tensor) {
         keep(tensor.storage());
         return tensor;

@@ -5,7 +5,7 @@ import java.util.function.LongSupplier;
 
 /**
  * A number that the host computes and a kernel reads: the stream of a dropout, a learning rate. In a captured step it is
- * computed anew each time the step runs, in the order in which the step did.
+ * computed again each time the step runs, in the same order.
  */
 public final class StepNumber {
     private final boolean varies;
@@ -16,12 +16,12 @@ public final class StepNumber {
         this.bits = bits;
     }
 
-    /** A number that stays. */
+    /** A constant. */
     public static StepNumber of(long value) {
         return new StepNumber(false, value);
     }
 
-    /** What the formula gives now, and in each later run of the step that is being captured, if one is. */
+    /** The value of a formula now, and in each later run of the step that is being captured, if any. */
     public static StepNumber compute(LongSupplier formula) {
         StepRecording recording = ExecutionContext.current().recording();
         StepNumber number = new StepNumber(recording != null, formula.getAsLong());
@@ -51,12 +51,12 @@ public final class StepNumber {
         return Double.longBitsToDouble(bits);
     }
 
-    /** The 64 bits a kernel is given. */
+    /** The 64 bits passed to a kernel. */
     public long bits() {
         return bits;
     }
 
-    /** Whether it is computed anew for each run of a captured step. */
+    /** Whether it is computed again for each run of a captured step. */
     public boolean varies() {
         return varies;
     }

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the host does in a step that is being captured, besides asking the device for work: counting calls, computing the
- * learning rate. It is done again, in the same order, each time the captured step runs.
+ * The work of the host in a step that is being captured, besides launching kernels: counting calls, computing the
+ * learning rate. It is repeated, in the same order, each time the captured step runs.
  */
 public final class StepRecording {
     private final List<Runnable> hostWork = new ArrayList<>();
@@ -13,13 +13,13 @@ public final class StepRecording {
     /** An empty recording. */
     public StepRecording() {}
 
-    /** Notes work that has just been done and belongs to every run of the step. */
+    /** Records work that has just been done and belongs to every run of the step. */
     public void add(Runnable work) {
         hostWork.add(work);
     }
 
     /**
-     * Does {@code work}, and again each time the step runs if the current thread is capturing one: how code that keeps
+     * Does {@code work} now and, if the current thread is capturing a step, each time that step runs: how code that keeps
      * count of steps takes part in captured ones.
      */
     public static void everyStep(Runnable work) {
@@ -30,7 +30,7 @@ public final class StepRecording {
         }
     }
 
-    /** Does all the work again. */
+    /** Repeats all the work. */
     public void replay() {
         for (Runnable work : hostWork) {
             work.run();

@@ -40,22 +40,22 @@ public abstract class Storage {
         return version;
     }
 
-    /** Notes a change in place. */
+    /** Counts a change in place. */
     public final void markChanged() {
         version++;
     }
 
-    /** One more step of a tape needs the content as it is. */
+    /** Counts one more step of a tape that needs the content unchanged. */
     public final void pin() {
         pins++;
     }
 
-    /** One step of a tape less needs it. */
+    /** Counts one step less. */
     public final void unpin() {
         pins--;
     }
 
-    /** Whether a step of a tape needs the content. */
+    /** Whether a step of a tape needs the content unchanged. */
     public final boolean isPinned() {
         return pins > 0;
     }

@@ -50,7 +50,7 @@ public interface Tensor extends HasStorage {
     boolean requiresGrad();
 
     /**
-     * Asks for a gradient (or not) of this leaf; returns this.
+     * Sets whether a backward pass computes a gradient for this leaf; returns this.
      *
      * @throws IllegalStateException if it is the result of an operation, or not of a floating type
      */
@@ -59,10 +59,10 @@ public interface Tensor extends HasStorage {
     /** The gradient accumulated so far, null if there is none. */
     @Nullable Tensor grad();
 
-    /** Forgets the gradient and gives its memory back; what {@link #grad()} returned before must not be used any more. */
+    /** Discards the gradient and frees its memory; what {@link #grad()} returned before must not be used any more. */
     void clearGrad();
 
-    /** The same values, cut off from what computed them; shares memory. */
+    /** The same values without the history that computed them; shares memory. */
     Tensor detach();
 
     /**
@@ -75,7 +75,7 @@ public interface Tensor extends HasStorage {
     void backward();
 
     /**
-     * As {@link #backward()} for a tensor of any shape, whose gradient is given.
+     * As {@link #backward()} for a tensor of any shape, given its gradient.
      *
      * @param gradient same shape as this
      */
@@ -205,7 +205,7 @@ public interface Tensor extends HasStorage {
         return dropout(p, seed, StepNumber.of(stream));
     }
 
-    /** As {@link #dropout(double, long, long)} with a stream that changes in a captured step. */
+    /** As {@link #dropout(double, long, long)} with a stream that may change from step to step. */
     Tensor dropout(double p, long seed, StepNumber stream);
 
     // ---- reductions
@@ -258,7 +258,7 @@ public interface Tensor extends HasStorage {
     /** Elements from (inclusive) to (exclusive) along one dimension. */
     Tensor slice(int dim, long from, long to);
 
-    /** Cuts along one dimension into pieces of the given sizes, which add up to its size. */
+    /** Splits along one dimension into pieces of the given sizes, which add up to its size. */
     Tensor[] split(int dim, long... sizes);
 
     /** Stretches dimensions of size 1 (and adds leading ones) to the given shape. */
@@ -302,7 +302,7 @@ public interface Tensor extends HasStorage {
     /** True where this {@code BOOL} tensor is false. */
     Tensor not();
 
-    /** Elements as another type; the gradient is cast back. */
+    /** Elements converted to another type; the gradient is converted back. */
     Tensor cast(DType to);
 
     // ---- networks

@@ -84,7 +84,9 @@ public enum UnaryFunction {
         return cuda.require(type, this);
     }
 
-    /** Whether a sum of results is the result of the sum, for elements of this type; {@link #SHIFT} adds its number once. */
+    /**
+     * Whether a sum of results is the result of the sum, for elements of this type; {@link #SHIFT} adds its number once.
+     */
     public boolean isLinear(DType type) {
         return derivative != null && derivative.isLinear(type);
     }

@@ -39,9 +39,9 @@ import org.tp4j.tensor.TpException;
  * returns when its work is done.
  *
  * <p>System properties, read once: {@code tp4j.cpu.poolBytes} is how much freed memory is kept for reuse (default: six
- * tenths of the heap's limit); {@code tp4j.cpu.poison=true} fills memory with NaN when it is handed out and when it is
- * given back, which shows what reads it before it is written or after it was freed; {@code tp4j.cpu.vector=false} leaves the
- * Vector API alone.
+ * tenths of the maximum heap); {@code tp4j.cpu.poison=true} fills memory with NaN when it is allocated and when it is
+ * freed, which exposes reads before the first write and after the free; {@code tp4j.cpu.vector=false} disables the
+ * Vector API.
  */
 public final class CpuBackend implements Backend {
     private static final double POOL_SHARE_OF_HEAP = 0.6;
@@ -57,6 +57,7 @@ public final class CpuBackend implements Backend {
     private final RandomKernels random;
     private final OptimizerKernels optimizer;
 
+    /** A backend of these parts, for {@link #get} and tests. */
     public CpuBackend(ArrayPool pool, Blas blas, FloatKernels floats) {
         this.pool = pool;
         this.blas = blas;
@@ -98,8 +99,8 @@ public final class CpuBackend implements Backend {
     }
 
     /**
-     * Sets how many threads one matrix product may use in this process. Cores divided by ranks on the machine is right:
-     * more than that makes ranks wait for each other's threads. Without a call it is the number of cores.
+     * Sets how many threads one matrix product may use in this process. Use the number of cores divided by the ranks on the
+     * machine: with more, ranks wait for each other's threads. The default is the number of cores.
      *
      * @throws IllegalArgumentException if it is below 1
      */
@@ -115,27 +116,27 @@ public final class CpuBackend implements Backend {
         return blas.threads();
     }
 
-    /** What computes matrix products, in words. */
+    /** A description of what computes matrix products. */
     public String blasDescription() {
         return blas.description();
     }
 
-    /** What computes elementwise kernels, in words. */
+    /** A description of what computes elementwise kernels. */
     public String vectorDescription() {
         return floats.description();
     }
 
-    /** Bytes of freed memory that wait to be used again, not counting the small pieces threads keep for themselves. */
+    /** Bytes of freed memory kept for reuse, not counting the small pieces that threads keep for themselves. */
     public long pooledBytes() {
         return pool.pooledBytes();
     }
 
-    /** How many arrays have been made new so far; constant while a warm training step runs. */
+    /** How many arrays have been allocated so far; constant while a warm training step runs. */
     public long arraysCreated() {
         return pool.created();
     }
 
-    /** Lets go of the freed memory that waits to be used again. */
+    /** Drops the freed memory that is kept for reuse. */
     public void clearPool() {
         pool.clear();
     }
@@ -149,7 +150,7 @@ public final class CpuBackend implements Backend {
     public String description() {
         int threads = blasThreads();
         return "cpu, " + blasDescription().replaceAll(" \\(.*", "") + " with " + threads
-                + (threads == 1 ? " thread" : " threads") + " a rank";
+                + (threads == 1 ? " thread" : " threads") + " per rank";
     }
 
     @Override

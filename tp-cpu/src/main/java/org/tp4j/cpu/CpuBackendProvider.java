@@ -5,7 +5,7 @@ import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.BackendProvider;
 import org.tp4j.tensor.TpException;
 
-/** Brings the device type {@code cpu}. */
+/** Provides the device type {@code cpu}. */
 public final class CpuBackendProvider implements BackendProvider {
     /** For {@link java.util.ServiceLoader}. */
     public CpuBackendProvider() {}

@@ -2,7 +2,9 @@ package org.tp4j.mpi;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.function.Supplier;
 import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.Work;
@@ -12,87 +14,77 @@ import org.tp4j.comm.record.CallRecord;
 import org.tp4j.comm.record.Collective;
 import org.tp4j.tensor.NdArray;
 
-/** A group of processes over MPI: one communicator of its own. */
+/** A group of processes over MPI, with a communicator of its own. */
 final class MpiGroup extends EngineGroup {
-    private final MpiJob job;
-    private final long comm;
+    private final MpiComm comm;
     private final long[] sent;
     private final long[] received;
 
-    MpiGroup(MpiJob job, long comm, String name, int rank, List<Integer> worldRanks) {
-        super(name, rank, worldRanks, job.recorder());
-        this.job = job;
+    MpiGroup(MpiComm comm, String name) {
+        super(name, comm.rank(), comm.worldRanks(), comm.job().recorder());
         this.comm = comm;
         this.sent = new long[size()];
         this.received = new long[size()];
     }
 
-    MpiJob job() {
-        return job;
-    }
-
-    long comm() {
-        return comm;
+    @Override
+    public Work startAllReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op) {
+        return start(record, in, out, () -> MpiReductions.allReduce(comm, record, in, out, op));
     }
 
     @Override
-    protected Work startAllReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op) {
-        return size() == 1 ? alone(record, in, out) : run(MpiReductions.allReduce(this, record, in, out));
+    public Work startReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op, int root) {
+        return start(record, in, out, () -> MpiReductions.reduce(comm, record, in, out, op, root));
     }
 
     @Override
-    protected Work startReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op, int root) {
-        return size() == 1 ? alone(record, in, out) : run(new MpiReductions.Direct(this, record, in, out));
+    public Work startReduceScatter(CallRecord record, NdArray in, NdArray out, long[] counts, ReduceOp op) {
+        return start(record, in, out, () -> new MpiReductions.Scatter(comm, record, in, out, counts, op));
     }
 
     @Override
-    protected Work startReduceScatter(CallRecord record, NdArray in, NdArray out, long[] counts, ReduceOp op) {
-        return size() == 1 ? alone(record, in, out) : run(new MpiReductions.Scatter(this, record, in, out, counts));
+    public Work startAllGather(CallRecord record, NdArray in, NdArray out, long[] counts) {
+        return start(record, in, out, () -> new MpiTransfers.Gather(comm, record, in, out, counts));
     }
 
     @Override
-    protected Work startAllGather(CallRecord record, NdArray in, NdArray out, long[] counts) {
-        return size() == 1 ? alone(record, in, out) : run(new MpiMovements.Gather(this, record, in, out, counts));
+    public Work startAllToAll(CallRecord record, NdArray in, long[] sendCounts, NdArray out, long[] receiveCounts) {
+        return start(
+                record, in, out, () -> new MpiTransfers.AllToAll(comm, record, in, sendCounts, out, receiveCounts));
     }
 
     @Override
-    protected Work startAllToAll(CallRecord record, NdArray in, long[] sendCounts, NdArray out, long[] receiveCounts) {
-        return size() == 1
-                ? alone(record, in, out)
-                : run(new MpiMovements.Exchange(this, record, in, out, sendCounts, receiveCounts));
+    public Work startBroadcast(CallRecord record, NdArray array, int root) {
+        return start(record, array, array, () -> new MpiTransfers.Broadcast(comm, record, array, root));
     }
 
     @Override
-    protected Work startBroadcast(CallRecord record, NdArray array, int root) {
-        return size() == 1 ? done(record) : run(new MpiMovements.Broadcast(this, record, array));
+    public Work startSend(CallRecord record, NdArray array, int peer) {
+        return start(new MpiTransfers.Message(comm, record, ++sent[peer], array, peer, false));
     }
 
     @Override
-    protected Work startSend(CallRecord record, NdArray array, int peer) {
-        return run(new MpiMovements.Message(this, record, ++sent[peer], array, false));
+    public Work startReceive(CallRecord record, NdArray array, int peer) {
+        return start(new MpiTransfers.Message(comm, record, ++received[peer], array, peer, true));
     }
 
     @Override
-    protected Work startReceive(CallRecord record, NdArray array, int peer) {
-        return run(new MpiMovements.Message(this, record, ++received[peer], array, true));
+    public Work startBarrier(CallRecord record) {
+        return size() == 1 ? done(record) : start(new MpiTransfers.Barrier(comm, record));
     }
 
-    @Override
-    protected Work startBarrier(CallRecord record) {
-        return size() == 1 ? done(record) : run(new MpiMovements.Barrier(this, record));
-    }
-
-    private Work run(MpiWork work) {
-        job.start(work);
-        return work;
-    }
-
-    /** A call of a group of one. */
-    private static Work alone(CallRecord record, NdArray in, NdArray out) {
-        if (in != out) {
+    /** Starts a collective; on a single rank it is a copy. */
+    private Work start(CallRecord record, NdArray in, NdArray out, Supplier<MpiWork> work) {
+        if (size() == 1) {
             MpiWork.copy(in, 0, out, 0, in.elements());
+            return done(record);
         }
-        return done(record);
+        return start(work.get());
+    }
+
+    private Work start(MpiWork work) {
+        comm.job().start(work);
+        return work;
     }
 
     private static Work done(CallRecord record) {
@@ -100,44 +92,42 @@ final class MpiGroup extends EngineGroup {
         return Work.done();
     }
 
-    /** A few bytes of each rank, as many from each, to all. */
-    byte[][] gather(CallRecord record, byte[] mine) {
-        MpiMovements.Notes notes = new MpiMovements.Notes(this, record, mine);
-        job.start(notes);
-        notes.await();
-        return notes.all();
+    /** All ranks' bytes, equally many from each. */
+    private byte[][] gatherBytes(CallRecord record, byte[] mine) {
+        MpiTransfers.Bytes gather = new MpiTransfers.Bytes(comm, record, mine);
+        comm.job().start(gather);
+        gather.await();
+        return gather.all();
     }
 
-    /** As a barrier that carries something; for starting up. */
-    byte[][] gather(byte[] mine) {
-        return gather(internalCall(Collective.BARRIER), mine);
+    /** All ranks' bytes, equally many from each; for starting up. */
+    byte[][] gatherBytes(byte[] mine) {
+        return gatherBytes(internalCall(Collective.BARRIER), mine);
     }
 
     @Override
     protected ProcessGroup startSplit(CallRecord record, String name, int color, int key) {
-        SplitRequest request = new SplitRequest(rank(), color, key, name.hashCode());
-        byte[] mine = ByteBuffer.allocate(3 * Integer.BYTES)
+        byte[] mine = ByteBuffer.allocate(SplitRequest.INTS * Integer.BYTES)
                 .putInt(color)
                 .putInt(key)
-                .putInt(request.nameHash())
+                .putInt(name.hashCode())
                 .array();
-        byte[][] all = gather(record, mine);
+        byte[][] all = gatherBytes(record, mine);
         List<SplitRequest> requests = new ArrayList<>();
         for (int rank = 0; rank < all.length; rank++) {
-            ByteBuffer note = ByteBuffer.wrap(all[rank]);
-            requests.add(new SplitRequest(rank, note.getInt(), note.getInt(), note.getInt()));
+            ByteBuffer bytes = ByteBuffer.wrap(all[rank]);
+            requests.add(new SplitRequest(rank, bytes.getInt(), bytes.getInt(), bytes.getInt()));
         }
-        List<Integer> ranks = SplitRequest.members(requests, request, name);
-        // The places are ours, so that MPI's idea of keys and ours cannot differ.
-        int place = ranks.indexOf(rank());
-        int smallest = ranks.stream().mapToInt(Integer::intValue).min().orElse(0);
-        long made = job.split(comm, smallest, place);
-        return new MpiGroup(
-                job, made, name, place, ranks.stream().map(worldRanks()::get).toList());
+        List<Integer> ranks = SplitRequest.members(requests, rank(), name);
+        // MPI gets the position as the key, so that it cannot order the ranks differently.
+        int position = ranks.indexOf(rank());
+        long handle = comm.job().split(comm.handle(), Collections.min(ranks), position);
+        List<Integer> worldRanks = ranks.stream().map(worldRanks()::get).toList();
+        return new MpiGroup(new MpiComm(comm.job(), handle, position, worldRanks), name);
     }
 
     @Override
     protected void release() {
-        job.free(comm);
+        comm.job().free(comm.handle());
     }
 }

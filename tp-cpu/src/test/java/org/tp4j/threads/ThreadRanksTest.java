@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -123,14 +124,11 @@ class ThreadRanksTest {
 
     @Test
     void shouldSuppressIndependentFailuresOfOtherRanks() {
-        CountDownLatch failed = new CountDownLatch(1);
         assertThatThrownBy(() -> ThreadRanks.run(2, world -> {
                     if (world.rank() == 1) {
-                        failed.await();
-                        Thread.sleep(50);
+                        assertThatThrownBy(() -> world.group().barrier()).hasMessageContaining("rank 0 has failed");
                         throw new IllegalStateException("second");
                     }
-                    failed.countDown();
                     throw new IllegalStateException("first");
                 }))
                 .hasMessage("first")
@@ -165,8 +163,10 @@ class ThreadRanksTest {
     @Test
     void shouldNameTheRankThatIsBehindWhenTimeRunsOut() {
         CountDownLatch over = new CountDownLatch(1);
+        CyclicBarrier started = new CyclicBarrier(3);
         long start = System.nanoTime();
         assertThatThrownBy(() -> ThreadRanks.run(3, OPTIONS.withTimeoutMs(500), world -> {
+                    started.await(); // the timeout is for calls, not for threads to start
                     world.group().barrier();
                     if (world.rank() == 2) {
                         over.await(20, TimeUnit.SECONDS);
@@ -223,16 +223,18 @@ class ThreadRanksTest {
 
     @Test
     void shouldRefuseArraysThatWereFreedTooEarly() {
+        CountDownLatch freed = new CountDownLatch(1);
         assertThatThrownBy(() -> ThreadRanks.run(2, world -> {
                     Work work;
                     try (Scope scope = Scope.open()) {
                         assertThat(scope.bytes()).isZero();
                         NdArray array = value(world, 1);
                         if (world.rank() == 1) {
-                            Thread.sleep(100);
+                            freed.await();
                         }
                         work = world.group().allReduce(array, array, ReduceOp.SUM);
                     }
+                    freed.countDown();
                     work.await();
                 }))
                 .isInstanceOf(CommunicationException.class)

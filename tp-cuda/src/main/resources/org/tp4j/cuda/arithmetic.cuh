@@ -24,7 +24,7 @@ __device__ __forceinline__ int64 subtract(int64 a, int64 b) {
 __device__ __forceinline__ int64 multiply(int64 a, int64 b) {
     return (int64)((uint64)a * (uint64)b);
 }
-// There is nobody to throw an exception: a quotient by 0 is 0.
+// A kernel cannot throw: a quotient by 0 is 0.
 __device__ __forceinline__ int64 divide(int64 a, int64 b) {
     return b == 0 ? 0 : b == -1 ? subtract(0, a) : a / b;
 }

@@ -13,8 +13,8 @@ struct BroadcastArgs {
     int function;
 };
 
-// each(i, left pack, right pack) for all elements of out, `head` being its first aligned one. Code for every way an operand
-// can lie, so the function is chosen within, once a pack; the choice is the same for all threads.
+// each(i, left pack, right pack) for all elements of out, `head` being its first aligned one. There is code for every way
+// an operand can be aligned, so the function is chosen inside, once per pack; the choice is the same for all threads.
 template <class Each> __device__ __forceinline__ void forBroadcast(const BroadcastArgs& a, int64 head, Each each) {
     bool inRuns = packsStayInRuns<N>(a.box, head);
     bool aPacked = loadsPacks<N>(a.box, a.strides[0], a.a, head);

@@ -1,4 +1,4 @@
-// Elements of one type, SCALAR, as those of another.
+// Conversion of elements of one type, SCALAR, to another.
 #include "loops.cuh"
 
 struct CastArgs {

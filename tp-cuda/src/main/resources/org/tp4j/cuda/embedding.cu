@@ -62,8 +62,8 @@ struct GroupIdsArgs {
     int wideIds;
 };
 
-// Lists for each row of the table the positions of its ids in ascending order. Each thread has a row and each warp goes over
-// all ids, so that the order needs no sorting. Where a row's piece of the list lies is up to chance, what it holds is not.
+// Lists for each row of the table the positions of its ids in ascending order. Each thread has a row and each warp goes
+// over all ids, so that the order needs no sorting. Where a row's piece of the list begins may vary; its content does not.
 extern "C" __global__ void groupIds(GroupIdsArgs a) {
     int64 mine = (int64)blockIdx.x * blockDim.x + threadIdx.x;
     int lane = threadIdx.x % 32;

@@ -3,7 +3,7 @@
 
 struct FirstOutsideArgs {
     const SCALAR* ids;
-    int64* first; // one a block
+    int64* first; // one per block
     int64 count;
     int64 low;
     int64 high;

@@ -125,7 +125,7 @@ template <bool CENTRED, bool LONG> __device__ __forceinline__ void normalizeRow(
     }
 }
 
-// Rows of at most KEPT packs a thread, the partial ones counted.
+// Rows of at most KEPT packs per thread, including partial ones.
 extern "C" __global__ void __launch_bounds__(MOST_THREADS) normalize(NormArgs a) {
     if (a.mean != nullptr) {
         normalizeRow<true, false>(a);
@@ -134,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS) normalize(NormArgs a)
     }
 }
 
-// Rows of any length, read anew for each pass.
+// Rows of any length, read again for each pass.
 extern "C" __global__ void __launch_bounds__(MOST_THREADS) normalizeLong(NormArgs a) {
     if (a.mean != nullptr) {
         normalizeRow<true, true>(a);
@@ -254,12 +254,12 @@ struct NormWeightGradArgs {
     Sum<C>* weights; // [parts, n], or null
     Sum<C>* biases;  // [parts, n], or null
     int64 rows;
-    int64 part; // a block takes so many rows, the last one fewer
+    int64 part; // rows per block, fewer for the last one
     int n;
     int width; // threads side by side, a power of two; the others of a block take other rows of the same columns
 };
 
-// The sums of dy x^ and dy over a part of the rows, M columns a thread.
+// The sums of dy x^ and dy over a part of the rows, M columns per thread.
 template <int M> __device__ __forceinline__ void normColumns(const NormWeightGradArgs& a) {
     typedef Pack<SCALAR, M> Columns;
     int x = threadIdx.x & (a.width - 1);

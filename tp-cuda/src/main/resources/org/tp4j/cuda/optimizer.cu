@@ -6,7 +6,7 @@ typedef Computed<SCALAR>::type C; // of state and master, and what the step is c
 
 constexpr int N = 4;
 
-// One parameter. Fields that a kind of optimizer has no use for are not read.
+// One parameter. Fields that an optimizer does not use are not read.
 struct Slot {
     SCALAR* parameter;
     C* master;            // null if there is none
@@ -25,7 +25,7 @@ struct OptimizerArgs {
     double beta1; // or the momentum
     double beta2;
     double eps;
-    int64 chunk;      // elements a block, a multiple of all packs
+    int64 chunk;      // elements per block, a multiple of all packs
     int gradientType; // a DType
     int decoupled;    // or nesterov
     int slots;
@@ -123,14 +123,14 @@ extern "C" __global__ void sgd(OptimizerArgs a) {
     forGradients(a, s, buffered, false, [=](C& w, C gradient, C& v, C&) {
         C g = scale * gradient + decay * w;
         if (buffered) {
-            v = begins ? g : momentum * v + g; // at the first step nothing that is there may count
+            v = begins ? g : momentum * v + g; // at the first step the old content does not count
             g = nesterov ? g + momentum * v : v;
         }
         w -= rate * g;
     });
 }
 
-// What is the same for all elements of a parameter's step.
+// The factors that all elements of a parameter's step share.
 struct AdamFactors {
     C keep;  // of the weight, after decoupled decay
     C decay; // coupled: a part of the weight added to the gradient

@@ -2,8 +2,9 @@
 //
 // A reduction is brought to rows (the reduced elements are neighbours) or columns ([outer, m, inner], reduced over m), in
 // one or several passes; Java decides on them (ReductionPasses). Between passes there are states: a value and, for sums of
-// floats, what it has lost by rounding. A few numbers are added pairwise, then to a state: a sum of any length is as accurate
-// as a sum of those few. The order of the additions depends on sizes alone, so that results are the same each time.
+// floats, what it has lost by rounding. A few numbers are added pairwise, then to a state: a sum of any length is as
+// accurate as a sum of those few. The order of the additions depends on sizes alone, so that results are the same each
+// time.
 #include "rows.cuh"
 
 typedef Accumulated<SCALAR>::type C;
@@ -86,7 +87,7 @@ struct ReduceRowsArgs {
     void* out; // [parts, rows]
     int64 rows;
     int64 n;
-    int part; // a group takes so many elements of a row, the last one fewer; a multiple of N
+    int part; // elements of a row per group, fewer for the last one; a multiple of N
     int parts;
     int kind;
     int as;
@@ -140,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS) reduceRows(ReduceRows
     }
 }
 
-// Columns a thread takes when it loads 16 bytes at once; a block's states must fit the shared memory there is without asking.
+// Columns per thread when it loads 16 bytes at once; a block's states must fit the shared memory that needs no opt-in.
 constexpr int WIDE = N < 8 ? N : 8;
 
 struct ReduceColumnsArgs {
@@ -149,7 +150,7 @@ struct ReduceColumnsArgs {
     int64 outer;
     int64 m;
     int64 inner;
-    int64 part; // a block takes so many of the m, the last one fewer
+    int64 part; // how many of the m per block, fewer for the last one
     int width;  // threads side by side, a power of two; the others of a block take other rows of the same columns
     int kind;
     int as;

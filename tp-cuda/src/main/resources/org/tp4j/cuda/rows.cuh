@@ -1,8 +1,8 @@
-// Rows and the groups of threads that take them: what reductions, softmax, norms and look-ups are made of.
+// Rows and the groups of threads that process them: the basis of reductions, softmax, norms and look-ups.
 #pragma once
 #include "tp4j.cuh"
 
-// What numbers are summed and compared in: 64 bits for integers, at least 32 for floats.
+// The type in which numbers are summed and compared: 64 bits for integers, at least 32 for floats.
 template <class T> struct Accumulated {
     typedef typename Computed<T>::type type;
 };
@@ -57,9 +57,9 @@ template <class T> __device__ __forceinline__ int misalignment(const T* p) {
     return (int)((uint64)p / sizeof(T) % (16 / sizeof(T)));
 }
 
-// n elements in a row, taken 16 bytes at a time from the 16-byte boundary at or before the first one: only the first and the
-// last pack can be partial, wherever the row begins. Companions of a row (a result, a second operand) are cut where it is;
-// those that lie otherwise in memory are loaded element by element. n is at most 2^30.
+// n elements in a row, taken 16 bytes at a time from the 16-byte boundary at or before the first one: only the first and
+// the last pack can be partial, wherever the row begins. Companions of a row (a result, a second operand) are cut where it
+// is; those that are aligned otherwise are loaded element by element. n is at most 2^30.
 template <class T> struct Row {
     static constexpr int N = 16 / sizeof(T);
     T* elements;
@@ -116,8 +116,8 @@ template <class T> __device__ __forceinline__ T zero() {
     return store<T>((typename Computed<T>::type)0);
 }
 
-// Rows are shared out to groups of threads: `size` is a power of two, up to 32 or the whole block. A thread whose row is not
-// there goes on with an empty one, since the others of its warp count on it.
+// Rows are distributed over groups of threads: `size` is a power of two, up to 32 or the whole block. A thread whose row is
+// not there processes an empty one, since the other threads of its warp depend on it.
 struct Group {
     int size;
     int rank;
@@ -200,8 +200,8 @@ template <> struct IsInteger<int64> {
     static constexpr bool value = true;
 };
 
-// A sum and what it has lost by rounding. Every number is added without error but the error's own rounding (Knuth's two-sum;
-// Ogita, Rump and Oishi 2005, algorithm 4.4), so that a sum of any length in any order is as good as its terms.
+// A sum and what it has lost by rounding. Every number is added without error but the error's own rounding (Knuth's
+// two-sum; Ogita, Rump and Oishi 2005, algorithm 4.4), so that a sum of any length in any order is as good as its terms.
 template <class C> struct Sum {
     C value;
     C error;

@@ -1,8 +1,8 @@
 // Softmax along rows and cross entropy, which is its fused loss.
 //
-// A row is taken by a group of threads. Where it fits, it is kept in registers between passes; otherwise the running maximum
-// and the sum relative to it are found in one pass (Milakov and Gimelshein, arXiv 1805.02867). Statistics are in 32 bits, in
-// 64 for doubles.
+// A row is taken by a group of threads. Where it fits, it is kept in registers between passes; otherwise the running
+// maximum and the sum relative to it are found in one pass (Milakov and Gimelshein, arXiv 1805.02867). Statistics are in 32
+// bits, in 64 for doubles.
 #include "rows.cuh"
 
 typedef Computed<SCALAR>::type C;
@@ -136,7 +136,7 @@ template <bool LOG> __device__ __forceinline__ void softmaxKept(const SoftmaxArg
     }
 }
 
-// Rows of at most KEPT packs a thread, the partial ones counted.
+// Rows of at most KEPT packs per thread, including partial ones.
 extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) softmax(SoftmaxArgs a) {
     if (a.logarithm) {
         softmaxKept<true>(a);

@@ -1,7 +1,8 @@
-// What all kernels share: element types and their conversion, sums over a warp and a block. No CUDA header is needed.
+// Shared by all kernels: element types and their conversion, sums over a warp and a block. No CUDA header is needed.
 //
 // Each source is compiled for one element type at a time: SCALAR names it, and the 16-bit floats are computed in float.
-// A kernel is `extern "C" __global__ void name(NameArgs a)`: one struct, fields in the order Arguments.java writes them.
+// A kernel is `extern "C" __global__ void name(NameArgs a)`: one struct, fields in the order in which Arguments.java writes
+// them.
 #pragma once
 
 typedef long long int64;
@@ -17,7 +18,8 @@ struct float16 {
     unsigned short bits;
 };
 
-// A number that a captured step's kernel finds in device memory, and any other is given; see StepNumber.java.
+// A number that a kernel of a captured step reads from device memory, and any other kernel takes as an argument; see
+// StepNumber.java.
 struct StepNumber {
     const int64* where;
     int64 value;

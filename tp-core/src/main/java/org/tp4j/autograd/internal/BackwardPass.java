@@ -12,17 +12,17 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Storage;
 
 /**
- * One walk back along the tape. Steps run from the latest to the earliest, each once all gradients of its result have
+ * One pass backward over the tape. Steps run from the latest to the earliest, each once all gradients of its result have
  * arrived. A redistribution runs the moment its gradient is complete, even in the middle of the step that completed it: its
- * collective is on its way while that step computes the rest, so that the all-reduce of dX runs under the product dW.
+ * collective is under way while that step computes the rest, so that the all-reduce of dX overlaps with the product dW.
  */
 final class BackwardPass {
-    /** What the pass knows of a step it has yet to run. */
+    /** State of a step that is still to run. */
     static final class Arrivals {
         private int due;
         private @Nullable EagerTensor gradient;
         private boolean owned;
-        /** Memory of the gradient and of what was computed from it, and which of that a leaf has taken over. */
+        /** Memory of the gradient and of what was computed from it, and which of it a leaf now owns. */
         private final List<Storage> handedOn = new ArrayList<>(2);
 
         private @Nullable List<Storage> taken;
@@ -31,7 +31,7 @@ final class BackwardPass {
 
     private final PriorityQueue<Node> ready =
             new PriorityQueue<>(Comparator.comparingLong(Node::sequence).reversed());
-    /** What may still be arriving when the walk is over. */
+    /** What may still be arriving when the pass is over. */
     private final List<NdArray> arriving = new ArrayList<>();
 
     /** Steps that expect a gradient. */
@@ -55,7 +55,7 @@ final class BackwardPass {
         try {
             pass.walk(root, seed);
         } finally {
-            pass.seen.forEach(Node::forget); // also of what a failure has left undone
+            pass.seen.forEach(Node::forget); // even after a failure
             pass.context.setModulePath(path);
             pass.context.setGradientsRecorded(recorded);
         }
@@ -75,13 +75,13 @@ final class BackwardPass {
             execute(node);
         }
         for (NdArray array : arriving) {
-            if (!array.storage().isReleased()) { // else a later gradient has replaced it
+            if (!array.storage().isReleased()) { // otherwise a later gradient has replaced it
                 array.await();
             }
         }
     }
 
-    /** Counts how many gradients each step has to wait for. */
+    /** Counts how many gradients each step waits for. */
     private void discover(Node start) {
         ArrayDeque<Node> open = new ArrayDeque<>();
         start.expect(new Arrivals());
@@ -120,14 +120,14 @@ final class BackwardPass {
         for (int i = 0; i < edges.length; i++) {
             Node.Edge edge = edges[i];
             if (edge != null && !at.given.get(i) && edge.node() != null) {
-                arrived(edge.node()); // no gradient came this way: do not wait for it
+                arrived(edge.node()); // no gradient came this way: stop waiting for it
             }
         }
         node.forget();
         node.finished();
     }
 
-    /** Takes over the gradient that {@code from} computed for one of its operands. */
+    /** Accepts the gradient that {@code from} computed for one of its operands. */
     void deliver(Node from, Node.Edge edge, EagerTensor gradient) {
         Arrivals source = from.arrivals();
         Node.@Nullable Edge[] edges = from.edges();

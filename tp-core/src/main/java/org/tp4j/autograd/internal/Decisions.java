@@ -9,15 +9,15 @@ import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.op.Operation;
-import org.tp4j.op.ShardingRule.Operand;
 import org.tp4j.op.ShardingRule;
+import org.tp4j.op.ShardingRule.Operand;
 import org.tp4j.op.TensorSpec;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.Shape;
 
 /**
- * How an operation's operands must lie and its results will: the sharding rule applied to every axis, cached on the mesh by
- * operation, layouts, types, shapes and which operands require gradients.
+ * The layouts an operation's operands must have and its results will have: the sharding rule applied to every axis, cached
+ * on the mesh by operation, layouts, types, shapes and which operands require gradients.
  */
 final class Decisions {
     private static final int MOST_CACHED = 16_384;

@@ -15,19 +15,19 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /**
- * The way of every operation: decide layouts (once for each combination of layouts and shapes, then from a cache), bring
- * operands to what was decided (never with communication), compute this rank's part, and record the step if a gradient is
+ * Runs every operation: decides layouts (once for each combination of layouts and shapes, then from a cache), brings
+ * operands to what was decided (never with communication), computes this rank's part, and records the step if a gradient is
  * wanted.
  */
 public final class Dispatch {
     private Dispatch() {}
 
-    /** Runs an operation; its first result. */
+    /** Runs an operation; returns its first result. */
     public static Tensor run(Operation operation, Tensor... in) {
         return runAll(operation, in)[0];
     }
 
-    /** Runs an operation; all results, of which only the first can carry a gradient. */
+    /** Runs an operation; returns all results, of which only the first can carry a gradient. */
     public static EagerTensor[] runAll(Operation operation, Tensor... in) {
         EagerTensor[] operands = new EagerTensor[in.length];
         DeviceMesh mesh = null;
@@ -120,7 +120,7 @@ public final class Dispatch {
         return locals;
     }
 
-    /** What an operation is told on no mesh: every part is the whole. */
+    /** The context on no mesh: every part is the whole. */
     private record Plain(EagerTensor[] operands, TensorSpec[] results) implements ForwardContext {
         @Override
         public Region inputRegion(int i) {
@@ -153,7 +153,7 @@ public final class Dispatch {
         }
     }
 
-    /** What an operation is told on a mesh. */
+    /** The context on a mesh. */
     private record OnMesh(EagerTensor[] operands, Decisions.Decided decided) implements ForwardContext {
         @Override
         public Region inputRegion(int i) {

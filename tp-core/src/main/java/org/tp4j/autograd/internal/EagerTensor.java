@@ -14,17 +14,17 @@ import org.tp4j.tensor.Storage;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tensor.internal.math.ElementBits;
 
-/** A tensor that is computed at once: this rank's array, and where it came from. On no mesh, unless a {@link MeshTensor}. */
+/** An eager tensor: this rank's array, and what computed it. On no mesh, unless it is a {@link MeshTensor}. */
 public class EagerTensor extends FluentTensor {
     private final NdArray array;
     private boolean requiresGrad;
     private boolean parameter;
-    /** A number made by the library itself, the same on every rank. */
+    /** Whether the library made it from a number, which is the same on every rank. */
     private boolean number;
 
     private @Nullable Node node;
     private @Nullable EagerTensor grad;
-    /** This tensor as Invariant on the mesh it met last. */
+    /** This tensor as Invariant on the mesh it last met. */
     private @Nullable MeshTensor met;
 
     public EagerTensor(NdArray array) {
@@ -43,17 +43,17 @@ public class EagerTensor extends FluentTensor {
         return result;
     }
 
-    /** A tensor of this array laid out so. */
+    /** A tensor of this array in this layout, or on no mesh. */
     static EagerTensor of(NdArray array, Shape global, @Nullable Layout layout) {
         return layout == null ? new EagerTensor(array) : new MeshTensor(array, global, layout);
     }
 
-    /** How it lies on a mesh, or null. */
+    /** Its layout, or null on no mesh. */
     @Nullable Layout layoutOrNull() {
         return null;
     }
 
-    /** The array, perhaps still arriving. */
+    /** The array, which may still be arriving. */
     final NdArray array() {
         return array;
     }
@@ -70,22 +70,22 @@ public class EagerTensor extends FluentTensor {
         return number;
     }
 
-    /** Marks this leaf as a model parameter, which is promoted from Invariant to Replicate where it is used so. */
+    /** Marks this leaf as a model parameter, which is promoted from Invariant to Replicate where needed. */
     public final void markParameter() {
         parameter = true;
     }
 
-    /** This tensor as Invariant on the mesh it met last, or null. */
+    /** This tensor as Invariant on the mesh it last met, or null. */
     final @Nullable MeshTensor met() {
         return met;
     }
 
-    /** Notes what it became on a mesh. */
+    /** Remembers the tensor it became on a mesh. */
     final void noteMet(MeshTensor onMesh) {
         met = onMesh;
     }
 
-    /** Notes what computed it. */
+    /** Records what computed it. */
     final void computedBy(Node from) {
         node = from;
         requiresGrad = true;
@@ -150,8 +150,8 @@ public class EagerTensor extends FluentTensor {
     /**
      * Adds to the gradient.
      *
-     * @param arrived laid out as this leaf's gradient can be
-     * @param shared whether its memory is used elsewhere too, so that it must be copied
+     * @param arrived in a layout that this leaf's gradient can have
+     * @param shared whether its memory is also used elsewhere, so that it must be copied
      */
     final void accumulate(EagerTensor arrived, boolean shared) {
         EagerTensor have = grad;
@@ -165,7 +165,7 @@ public class EagerTensor extends FluentTensor {
         }
     }
 
-    /** Replaces the gradient by one of another layout, taking over its memory. */
+    /** Replaces the gradient by one in another layout and takes ownership of its memory. */
     final void replaceGrad(EagerTensor next) {
         EagerTensor old = grad;
         grad = own(next, false);

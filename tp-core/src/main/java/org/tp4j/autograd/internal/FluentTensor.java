@@ -36,7 +36,7 @@ import org.tp4j.tensor.StepNumber;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tensor.UnaryFunction;
 
-/** The methods of {@link Tensor} that are operations: each names what {@link Dispatch} is to run. */
+/** The methods of {@link Tensor} that are operations: each names the operation for {@link Dispatch}. */
 abstract class FluentTensor implements Tensor {
     private Tensor run(Operation operation) {
         return Dispatch.run(operation, this);

@@ -10,7 +10,7 @@ import org.tp4j.tensor.Tensor;
 
 /**
  * Whole activations that exist only while a module runs. What the parts of a module gather for themselves (sequence
- * parallelism) is let go when the module is done; each rank keeps its shard, and gathers again in the backward pass.
+ * parallelism) is freed when the module returns; each rank keeps its shard, and gathers again in the backward pass.
  */
 public final class Gathers {
     private static final ThreadLocal<Gathers> MINE = ThreadLocal.withInitial(Gathers::new);
@@ -21,8 +21,8 @@ public final class Gathers {
     private Gathers() {}
 
     /**
-     * The tensor with its shards along an axis joined, as {@link DTensor#redistribute(String, Placement)} does. Whoever calls
-     * this uses the result within the module that is running and does not keep it.
+     * The tensor with its shards along an axis gathered, as by {@link DTensor#redistribute(String, Placement)}. The caller
+     * uses the result within the module that is running and does not keep it.
      */
     public static DTensor whileModuleRuns(DTensor shards, String axis, Placement wanted) {
         Layout before = shards.layout();
@@ -43,7 +43,7 @@ public final class Gathers {
         return whole;
     }
 
-    /** A module begins; returns what {@link #leave} wants. */
+    /** Called when a module begins; returns the mark for {@link #leave}. */
     public static int enter() {
         Gathers mine = MINE.get();
         mine.depth++;
@@ -51,10 +51,10 @@ public final class Gathers {
     }
 
     /**
-     * A module is done: what was gathered within it is let go, unless it is the result or a step of the tape needs it as it
-     * is.
+     * Called when a module returns: frees what was gathered within it, unless it is the result or a step of the tape needs
+     * it as it is.
      *
-     * @param mark what {@link #enter} gave
+     * @param mark returned by {@link #enter}
      * @param result the module's result
      */
     public static void leave(int mark, Tensor result) {
@@ -84,7 +84,7 @@ public final class Gathers {
         }
     }
 
-    /** A module has failed: what was gathered within it is its scope's to free. */
+    /** Called when a module fails: what was gathered within it is left to its scope. */
     public static void abandon(int mark) {
         Gathers mine = MINE.get();
         mine.depth--;

@@ -6,20 +6,20 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
+import org.tp4j.layout.Placement;
 import org.tp4j.layout.Placement.Partial;
 import org.tp4j.layout.Placement.Shard;
-import org.tp4j.layout.Placement;
-import org.tp4j.layout.internal.RedistributePlan.Step;
 import org.tp4j.layout.internal.RedistributePlan;
+import org.tp4j.layout.internal.RedistributePlan.Step;
 import org.tp4j.layout.internal.Transfers;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 
-/** Brings gradients to the layouts their tensors' layouts demand. */
+/** Brings gradients to the layouts that their tensors' layouts require. */
 final class GradientLayouts {
     private GradientLayouts() {}
 
-    /** The gradient 1 of a scalar from which a backward pass starts. */
+    /** The gradient 1 of the scalar where a backward pass starts. */
     static EagerTensor seed(EagerTensor root) {
         if (root.shape().elements() != 1) {
             throw new IllegalStateException("backward() starts at a scalar, but this tensor has shape " + root.shape()
@@ -41,7 +41,7 @@ final class GradientLayouts {
         return EagerTensor.of(one, root.shape(), layout == null ? null : layout.dual());
     }
 
-    /** A gradient that the user gives for {@code root}. */
+    /** A gradient that the user passes for {@code root}. */
     static EagerTensor given(EagerTensor root, EagerTensor gradient) {
         Layout layout = root.layoutOrNull();
         if (layout == null) {
@@ -65,7 +65,7 @@ final class GradientLayouts {
     }
 
     /**
-     * The gradient in the layout wanted, without communication: whole values pass as either kind, become a pending sum on
+     * The gradient in the given layout, without communication: whole values count as either kind, become a pending sum on
      * the first rank only, or are cut.
      */
     static EagerTensor conform(EagerTensor gradient, @Nullable Layout wanted, String from) {
@@ -90,7 +90,7 @@ final class GradientLayouts {
 
     private record Route(Layout from, Layout to, Shape global) {}
 
-    /** Steps without communication from one layout to another that stands for the same gradient. */
+    /** Steps without communication from one layout to another that represents the same gradient. */
     @SuppressWarnings("unchecked")
     private static List<Step> free(Layout has, Layout wanted, Shape global, String from) {
         Map<Object, Object> cache = has.mesh().cache();
@@ -108,7 +108,9 @@ final class GradientLayouts {
         return steps;
     }
 
-    /** {@code has} in the words of {@code wanted} where both mean the same: whole values of either kind, equal cuts. */
+    /**
+     * {@code has} with the placements of {@code wanted} where both mean the same: whole values of either kind, equal cuts.
+     */
     private static Layout renamed(Layout has, Layout wanted, Shape global) {
         List<Placement> placements = new ArrayList<>(has.placements());
         for (int a = 0; a < placements.size(); a++) {
@@ -138,7 +140,7 @@ final class GradientLayouts {
                         + " give gradients laid out as the duals of its operands, or whole");
     }
 
-    /** Sum of two gradients of one leaf, one of which is pending where the other is complete. */
+    /** Sum of two gradients of one leaf, of which one is pending where the other is complete. */
     static EagerTensor addPending(EagerTensor a, EagerTensor b) {
         Layout first = java.util.Objects.requireNonNull(a.layoutOrNull());
         Layout second = java.util.Objects.requireNonNull(b.layoutOrNull());

@@ -6,7 +6,7 @@ import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
 import org.tp4j.tensor.Tensor;
 
-/** Checks that operations made of several others do up front, so that the message names what was called. */
+/** Checks that composite operations make up front, so that the message names the method that was called. */
 final class Layouts {
     private Layouts() {}
 

@@ -4,18 +4,18 @@ import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
 import org.tp4j.op.internal.CrossEntropyOp;
-import org.tp4j.tensor.CrossEntropyOptions.Reduction;
 import org.tp4j.tensor.CrossEntropyOptions;
+import org.tp4j.tensor.CrossEntropyOptions.Reduction;
 import org.tp4j.tensor.GradMode;
 import org.tp4j.tensor.Tensor;
 
-/** Losses made of several operations. */
+/** Losses composed of several operations. */
 final class Losses {
     private Losses() {}
 
     /**
-     * Cross entropy. The mean over sharded rows needs the number of labels that count over all ranks: one all-reduce of one
-     * number an axis, the only communication here.
+     * Cross entropy. The mean over sharded rows needs the number of labels that count on all ranks: one all-reduce of one
+     * number per axis, the only communication here.
      */
     static Tensor crossEntropy(Tensor logits, Tensor labels, CrossEntropyOptions options) {
         Tensor rows = Dispatch.run(new CrossEntropyOp(options.ignoreIndex(), options.labelSmoothing()), logits, labels);

@@ -4,23 +4,26 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
+import org.tp4j.comm.GroupNumbers;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
+import org.tp4j.layout.Placement;
 import org.tp4j.layout.Placement.Partial;
 import org.tp4j.layout.Placement.Shard;
-import org.tp4j.layout.Placement;
 import org.tp4j.layout.internal.RedistributePlan;
 import org.tp4j.layout.internal.Transfers;
 import org.tp4j.mesh.Axis;
 import org.tp4j.mesh.DeviceMesh;
-import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 
-/** The ways from plain tensors onto a mesh and back, with their gradients. */
+/** How plain tensors enter a mesh and leave it, with their gradients. */
 public final class MeshBorder {
-    /** Compares the data of plain tensors over the ranks at every meeting, not at the first of each place alone. */
+    /**
+     * System property: compares plain tensors over the ranks each time they meet a mesh, not only once per place in the
+     * code.
+     */
     private static final boolean CHECK_ALWAYS = Boolean.getBoolean("tp4j.checking");
 
     private MeshBorder() {}
@@ -30,8 +33,8 @@ public final class MeshBorder {
 
     /**
      * A plain tensor met by tensors on a mesh counts as Invariant. Its content is compared over the axes at the first
-     * meeting of each place in the code, so that ranks fed different data are told. Met again it is the same tensor, so
-     * that what it is redistributed to (the input of q, k and v) is shared as well.
+     * time at each place in the code, so that ranks fed different data are reported. The same tensor results the next time,
+     * so that what it is redistributed to (the input of q, k and v) is shared as well.
      */
     public static MeshTensor meet(
             EagerTensor plain, DeviceMesh mesh, String operation, int operand, boolean recording) {
@@ -88,7 +91,9 @@ public final class MeshBorder {
         return (crc.getValue() << 20) ^ array.shape().hashCode() ^ array.dtype().ordinal();
     }
 
-    /** Every rank's numbers along an axis, one rank after the other; without values, all ranks are taken to be alike. */
+    /**
+     * Every rank's numbers along an axis, in rank order; on a backend without values, all ranks are assumed to be alike.
+     */
     public static long[] exchange(Axis axis, NdArray onBackendOf, long[] mine) {
         int p = axis.size();
         if (!onBackendOf.backend().holdsValues()) {
@@ -98,23 +103,10 @@ public final class MeshBorder {
             }
             return alike;
         }
-        ByteBuffer bytes = ByteBuffer.allocate(8 * mine.length * p).order(ByteOrder.LITTLE_ENDIAN);
-        for (long number : mine) {
-            bytes.putLong(number);
-        }
-        NdArray in = NdArray.allocate(onBackendOf.backend(), DType.INT64, Shape.of(mine.length));
-        NdArray out = NdArray.allocate(onBackendOf.backend(), DType.INT64, Shape.of((long) mine.length * p));
-        in.backend().copyIn(bytes.flip(), in);
-        long[] counts = new long[p];
-        java.util.Arrays.fill(counts, mine.length);
-        axis.group().allGather(in, out, counts).await();
-        out.backend().copyOut(out, bytes.clear());
-        long[] all = new long[mine.length * p];
-        bytes.flip().asLongBuffer().get(all);
-        return all;
+        return GroupNumbers.allGather(axis.group(), onBackendOf.backend(), mine);
     }
 
-    /** A plain tensor as this rank's part of one on a mesh; its gradient is this rank's part of the gradient. */
+    /** A plain tensor as this rank's part of a tensor on a mesh; its gradient is this rank's part of the gradient. */
     public static MeshTensor enter(EagerTensor plain, Shape global, Layout layout, boolean recording) {
         MeshTensor result = new MeshTensor(plain.array(), global, layout);
         if (recording && plain.requiresGrad()) {
@@ -123,7 +115,7 @@ public final class MeshBorder {
         return result;
     }
 
-    /** This rank's part as a plain tensor, whose gradient lies on the mesh as declared. */
+    /** This rank's part as a plain tensor, whose gradient is laid out as declared. */
     static EagerTensor leave(MeshTensor tensor, Layout gradient) {
         Layout layout = tensor.layout();
         for (int a = 0; a < layout.placements().size(); a++) {

@@ -18,12 +18,12 @@ public final class MeshTensor extends EagerTensor implements DTensor {
     private final Shape global;
     private final Layout layout;
     private @Nullable Map<Layout, Redistributed> redistributed;
-    /** The same of {@link Gathers}, apart: whoever redistributes for themselves may keep the result. */
+    /** The same for {@link Gathers}, kept apart since the result of a user's own redistribution may be kept. */
     private @Nullable Map<Layout, Redistributed> gathered;
 
     private @Nullable Regather regather;
 
-    /** What a redistribution gave, and under which circumstances it may be given again. */
+    /** The result of a redistribution, and the conditions under which it may be returned again. */
     private record Redistributed(MeshTensor result, boolean recorded, int version) {
         boolean holds(int versionNow, boolean recordedNow) {
             return recorded == recordedNow
@@ -54,7 +54,7 @@ public final class MeshTensor extends EagerTensor implements DTensor {
         return layout;
     }
 
-    /** How to have it again once it has been let go; null if it is to be kept. */
+    /** How to gather it again once it has been freed; null if it is kept. */
     @Nullable Regather regather() {
         return regather;
     }
@@ -103,7 +103,7 @@ public final class MeshTensor extends EagerTensor implements DTensor {
         return redistribute(target, redistributed);
     }
 
-    /** As {@link #redistribute(Layout)}, a result that {@link Gathers} may let go. */
+    /** As {@link #redistribute(Layout)}, with a result that {@link Gathers} may free. */
     MeshTensor gather(Layout target) {
         if (gathered == null) {
             gathered = new HashMap<>(4);

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
 import org.tp4j.tensor.ExecutionContext;
 
-/** A step of the tape: what computed a tensor, and where gradients go on from there. */
+/** A step of the tape: what computed a tensor, and where its gradients go next. */
 abstract class Node {
     private static final AtomicLong SEQUENCE = new AtomicLong();
 
@@ -14,18 +14,18 @@ abstract class Node {
      *
      * @param node the step, or null for a leaf
      * @param leaf the leaf, or null for a step
-     * @param layout how the gradient must be laid out, or null on no mesh
+     * @param layout the layout the gradient must have, or null on no mesh
      */
     record Edge(
             @Nullable Node node,
             @Nullable EagerTensor leaf,
             @Nullable Layout layout) {
-        /** The way back to {@code tensor}, used as it is laid out. */
+        /** The edge to {@code tensor}, used in its own layout. */
         static Edge to(EagerTensor tensor) {
             return to(tensor, tensor.layoutOrNull());
         }
 
-        /** The way back to {@code tensor}, used as if it were laid out so. */
+        /** The edge to {@code tensor}, used as if in this layout. */
         static Edge to(EagerTensor tensor, @Nullable Layout usedAs) {
             Layout gradient = usedAs == null ? null : usedAs.dual();
             Node from = tensor.node();
@@ -39,7 +39,7 @@ abstract class Node {
     private boolean spent;
     private BackwardPass.@Nullable Arrivals arrivals;
 
-    /** @param edges by operand, null where no gradient is wanted */
+    /** @param edges by operand, null where no gradient is needed */
     Node(@Nullable Edge[] edges) {
         this.edges = edges;
     }
@@ -57,7 +57,7 @@ abstract class Node {
         return edges;
     }
 
-    /** What a running backward pass knows of this step. */
+    /** State of this step in the running backward pass. */
     final BackwardPass.Arrivals arrivals() {
         return java.util.Objects.requireNonNull(arrivals);
     }
@@ -74,17 +74,19 @@ abstract class Node {
         arrivals = null;
     }
 
-    /** Whether a backward pass has been through, so that what was kept is gone. */
+    /** Whether a backward pass has used this step, so that what it kept is freed. */
     final boolean isSpent() {
         return spent;
     }
 
-    /** Lets go of what was kept, so that no other pass can run through. */
+    /** Marks it as used: no other pass can run through it. */
     final void spend() {
         spent = true;
     }
 
-    /** Called once the backward pass has been through; a step that keeps anything lets go of it and {@link #spend}s. */
+    /**
+     * Called when the backward pass is done with this step; a step that keeps anything frees it and calls {@link #spend}.
+     */
     void finished() {}
 
     /** Name for messages. */
@@ -95,6 +97,6 @@ abstract class Node {
         return false;
     }
 
-    /** Computes operands' gradients from the result's and hands them to the pass. */
+    /** Computes the operands' gradients from the result's and delivers them to the pass. */
     abstract void backward(BackwardPass pass, EagerTensor gradient);
 }

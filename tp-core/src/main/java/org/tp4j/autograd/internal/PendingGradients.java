@@ -15,13 +15,13 @@ import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
-/** Sums gradients that are pending, all of one mesh axis and type in one all-reduce. */
+/** Sums pending gradients, all of one mesh axis and type in one all-reduce. */
 public final class PendingGradients {
     private PendingGradients() {}
 
     private record Bucket(Axis axis, DType dtype) {}
 
-    /** Makes every pending gradient of these leaves complete; does nothing for those that are. Collective. */
+    /** Completes every pending gradient of these leaves; does nothing for the others. Collective. */
     public static void sum(Collection<? extends Tensor> leaves) {
         Map<Bucket, List<EagerTensor>> buckets = new LinkedHashMap<>();
         for (Tensor tensor : leaves) {

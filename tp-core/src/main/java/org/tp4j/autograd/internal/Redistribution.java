@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
-import org.tp4j.layout.internal.RedistributePlan.Step;
 import org.tp4j.layout.internal.RedistributePlan;
+import org.tp4j.layout.internal.RedistributePlan.Step;
 import org.tp4j.layout.internal.Transfers;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
@@ -55,7 +55,7 @@ final class Redistribution {
         return result;
     }
 
-    /** The tensor laid out as {@code target}, perhaps still arriving and of no gradient. */
+    /** The tensor laid out as {@code target}; it may still be arriving and carries no gradient. */
     static MeshTensor gather(MeshTensor tensor, Layout target) {
         Shape global = tensor.shape();
         return new MeshTensor(carry(steps(tensor.layout(), target, global), tensor.array(), global), global, target);
@@ -70,8 +70,8 @@ final class Redistribution {
     }
 
     /**
-     * An operand as an operation's decision wants it. A parameter that is promoted from Invariant to Replicate stays the
-     * leaf it is: its gradient arrives Partial and is summed with all others' when it is due.
+     * An operand in the layout that was decided. A parameter that is promoted from Invariant to Replicate stays the
+     * leaf it is: its gradient arrives Partial and is summed together with all others when due.
      */
     static EagerTensor bring(MeshTensor operand, Layout wanted, boolean recording) {
         Layout has = operand.layout();

@@ -5,7 +5,7 @@ import org.tp4j.layout.Layout;
 import org.tp4j.tensor.Storage;
 
 /**
- * A whole activation that was gathered from this rank's shard. Steps of the tape keep the shard in its place and gather it
+ * A whole activation that was gathered from this rank's shard. Steps of the tape keep the shard instead and gather it
  * again (Korthikanti et al., arXiv 2205.05198, section 4.2.2), once for all of them.
  */
 final class Regather {
@@ -16,7 +16,7 @@ final class Regather {
     private int users;
 
     /**
-     * Notes where a tensor came from.
+     * A tensor and where it came from.
      *
      * @param source what was gathered
      * @param result what it became
@@ -28,12 +28,12 @@ final class Regather {
         this.result = result;
     }
 
-    /** One more step will want it. */
+    /** Counts one more step that will need it. */
     void addUser() {
         users++;
     }
 
-    /** Starts to gather, unless the whole is still there or on its way. */
+    /** Starts to gather, unless the whole is still there or arriving. */
     MeshTensor start() {
         MeshTensor there = result;
         if (there == null || there.array().storage().isReleased()) {
@@ -48,7 +48,7 @@ final class Regather {
         return source.array().storage().version() != version;
     }
 
-    /** A step has done with it; after the last the whole is let go. */
+    /** Counts down when a step is done with it; after the last the whole is freed. */
     void done() {
         users--;
         MeshTensor there = result;

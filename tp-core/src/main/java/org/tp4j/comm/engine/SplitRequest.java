@@ -5,30 +5,36 @@ import java.util.List;
 import org.tp4j.comm.CommunicationException;
 
 /**
- * What a rank asks for in a split, as ranks tell each other.
+ * What one rank passed to {@link org.tp4j.comm.ProcessGroup#split}, as engines exchange it.
  *
- * @param rank its rank in the group that is split
- * @param color ranks of one color form a group
- * @param key order within it; ranks of equal keys stay in rank order
- * @param nameHash hash of the new group's name, which ranks of one color give alike
+ * @param rank the rank in the group that is split
+ * @param color its color
+ * @param key its key
+ * @param nameHash hash of the name it gave the new group
  */
 public record SplitRequest(int rank, int color, int key, int nameHash) {
+    /** Number of ints in a request besides the rank. */
+    public static final int INTS = 3;
+
     /**
-     * The ranks that form a group with {@code mine}, in the order they have in it.
+     * The ranks of one new group in its order: those with the color of {@code rank}, by key, then rank.
      *
-     * @param all the requests of all ranks, in rank order
-     * @param name what this rank calls the new group, for the message
-     * @throws CommunicationException if ranks of one color name their group differently
+     * @param all every rank's request, in rank order
+     * @param name the name that {@code rank} gave the new group
+     * @throws CommunicationException if ranks with the same color gave different names
      */
-    public static List<Integer> members(List<SplitRequest> all, SplitRequest mine, String name) {
+    public static List<Integer> members(List<SplitRequest> all, int rank, String name) {
+        int color = all.get(rank).color();
         List<SplitRequest> members = all.stream()
-                .filter(request -> request.color() == mine.color())
-                .sorted(Comparator.comparingInt(SplitRequest::key)) // stable
+                .filter(request -> request.color() == color)
+                .sorted(Comparator.comparingInt(SplitRequest::key)) // stable: equal keys stay in rank order
                 .toList();
         for (SplitRequest request : members) {
-            if (request.nameHash() != mine.nameHash()) {
-                throw new CommunicationException("ranks of one color name their new group differently: rank "
-                        + mine.rank() + " '" + name + "', rank " + request.rank() + " otherwise");
+            if (request.nameHash() != name.hashCode()) {
+                throw new CommunicationException(
+                        "ranks with the same color name their new group differently: rank " + rank
+                                + " names it '" + name + "', rank " + request.rank()
+                                + " does not; HINT: give split the same name on all ranks of a color");
             }
         }
         return members.stream().map(SplitRequest::rank).toList();

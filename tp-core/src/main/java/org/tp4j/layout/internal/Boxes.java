@@ -23,7 +23,7 @@ public final class Boxes {
         src.backend().elementwise().copy(src, srcOffset, srcStrides, dst, dstOffset, dstStrides, sizes.toArray());
     }
 
-    /** Elements [begin, begin + count) along {@code dim}: a view where all outer dimensions have size 1, else a copy. */
+    /** Elements [begin, begin + count) along {@code dim}: a view if all outer dimensions have size 1, else a copy. */
     public static NdArray narrow(NdArray array, int dim, long begin, long count) {
         Shape shape = array.shape();
         if (begin == 0 && count == shape.size(dim)) {

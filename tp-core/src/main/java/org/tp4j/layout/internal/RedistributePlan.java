@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
+import org.tp4j.layout.Placement;
 import org.tp4j.layout.Placement.Replicate;
 import org.tp4j.layout.Placement.Shard;
-import org.tp4j.layout.Placement;
 import org.tp4j.layout.Transition;
 
 /**
@@ -96,7 +96,7 @@ public final class RedistributePlan {
         return n;
     }
 
-    /** Whether the cut by {@code axis} comes next, given the cuts of {@code dim} there are. */
+    /** Whether the cut by {@code axis} comes next, given the existing cuts of {@code dim}. */
     private boolean isNextCut(int axis, int dim) {
         List<Integer> have = current.cutsOf(dim);
         List<Integer> want = target.cutsOf(dim);

@@ -5,9 +5,9 @@ import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.Work;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
+import org.tp4j.layout.Placement;
 import org.tp4j.layout.Placement.Partial;
 import org.tp4j.layout.Placement.Shard;
-import org.tp4j.layout.Placement;
 import org.tp4j.layout.Transition;
 import org.tp4j.mesh.Axis;
 import org.tp4j.tensor.NdArray;
@@ -15,10 +15,10 @@ import org.tp4j.tensor.Pending;
 import org.tp4j.tensor.Shape;
 
 /**
- * Carries out one row of {@link Transition} on this rank's array.
+ * Applies one row of {@link Transition} to this rank's array.
  *
  * <p>Collectives work on flat runs of elements, so a cut along a dimension other than the first is packed before or
- * unpacked after. The result may still be arriving: {@link NdArray#await()} waits for it and unpacks.
+ * unpacked after. The result may still be arriving; {@link NdArray#await()} waits for it and unpacks it.
  */
 public final class Transfers {
     private Transfers() {}
@@ -132,7 +132,7 @@ public final class Transfers {
         return result.setPending(group.reduceScatter(packed, result, counts, op));
     }
 
-    /** The pieces along the shard's dimension one after the other. */
+    /** The pieces along the shard's dimension, concatenated. */
     private static NdArray pack(NdArray array, Shard shard, long n, int ranks) {
         int dim = shard.dim();
         if (array.shape().product(0, dim) <= 1) {
@@ -174,7 +174,7 @@ public final class Transfers {
         });
     }
 
-    /** Waits for work and unpacks what it brought, once. */
+    /** Waits for the work and unpacks what arrived, once. */
     private abstract static class Once implements Pending {
         private final Work work;
         private boolean finished;

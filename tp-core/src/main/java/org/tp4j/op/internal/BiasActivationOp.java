@@ -13,7 +13,7 @@ import org.tp4j.tensor.Tensor;
 /**
  * activation(x + bias) in one pass, for x [..., n] and bias [n].
  *
- * @param activation which
+ * @param activation the activation
  */
 public record BiasActivationOp(Activation activation) implements Operation {
     @Override
@@ -59,7 +59,7 @@ public record BiasActivationOp(Activation activation) implements Operation {
     /**
      * activation'(x + bias) · dy.
      *
-     * @param activation which
+     * @param activation the activation
      */
     record Gradient(Activation activation) implements Operation {
         @Override

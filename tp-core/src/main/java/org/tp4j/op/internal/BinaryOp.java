@@ -14,7 +14,7 @@ import org.tp4j.tensor.Tensor;
 /**
  * An elementwise function of two tensors, which broadcast.
  *
- * @param function which
+ * @param function the function
  */
 public record BinaryOp(BinaryFunction function) implements Operation {
     @Override

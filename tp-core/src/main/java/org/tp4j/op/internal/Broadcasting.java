@@ -4,11 +4,11 @@ import org.tp4j.op.LabelRule;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
-/** The gradient side of broadcasting. */
+/** The backward side of broadcasting. */
 final class Broadcasting {
     private Broadcasting() {}
 
-    /** Adds a gradient up over the dimensions along which an operand of shape {@code to} was stretched. */
+    /** Sums a gradient over the dimensions along which an operand of shape {@code to} was stretched. */
     static Tensor sumTo(Tensor gradient, Shape to) {
         Shape from = gradient.shape();
         if (from.equals(to)) {

@@ -11,7 +11,7 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Tensor;
 
 /**
- * Elements as another type. A pending sum can be cast between floating types only.
+ * Conversion of elements to another type. A pending sum can be cast between floating types only.
  *
  * @param to the type
  */

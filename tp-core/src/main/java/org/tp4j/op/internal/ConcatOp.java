@@ -11,7 +11,7 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Tensor;
 
 /**
- * Joins tensors along one dimension, which must not be sharded.
+ * Concatenates tensors along one dimension, which must not be sharded.
  *
  * @param dim the dimension, counted from the front
  */

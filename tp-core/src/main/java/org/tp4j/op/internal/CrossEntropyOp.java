@@ -14,7 +14,7 @@ import org.tp4j.tensor.Tensor;
  * Cross entropy of each row of logits [..., c] against its label [...]; the classes must not be sharded. Results: the loss
  * of each row, 0 where the label is ignored, and the log-sum-exp for the gradient.
  *
- * @param ignoreIndex label that does not count
+ * @param ignoreIndex the label to ignore
  * @param smoothing share of the target spread over all classes
  */
 public record CrossEntropyOp(long ignoreIndex, double smoothing) implements Operation {
@@ -72,9 +72,9 @@ public record CrossEntropyOp(long ignoreIndex, double smoothing) implements Oper
     }
 
     /**
-     * Gradient of the logits, of logits, labels, log-sum-exp and the gradient of each row's loss.
+     * Gradient of the logits from logits, labels, log-sum-exp and the gradient of each row's loss.
      *
-     * @param ignoreIndex label that does not count
+     * @param ignoreIndex the label to ignore
      * @param smoothing share spread over all classes
      */
     record Gradient(long ignoreIndex, double smoothing) implements Operation {

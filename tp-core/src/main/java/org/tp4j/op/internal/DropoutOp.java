@@ -12,7 +12,7 @@ import org.tp4j.tensor.Tensor;
 
 /**
  * Inverted dropout (Srivastava et al., JMLR 15, 2014). Element i of the whole tensor is dropped or not by its own random
- * number, so that every layout gives the slices of one mask; the gradient draws the mask again.
+ * number, so that every layout gives slices of one mask; the backward pass draws the mask again.
  *
  * @param p probability of dropping
  * @param seed key of the generator

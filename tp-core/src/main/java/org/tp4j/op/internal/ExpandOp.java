@@ -18,10 +18,10 @@ import org.tp4j.tensor.Tensor;
  *
  * @param shape the result's global shape
  * @param inserted dimensions of the result that the operand does not have, in ascending order
- * @param like how dimensions that are made anew are to be cut, each rank making its piece
+ * @param target layout for the dimensions that the operand lacks, of which each rank then computes its shard
  */
 public record ExpandOp(Shape shape, List<Integer> inserted, TargetLayout target) implements Operation {
-    /** An expansion that adds leading dimensions, without a wish for the layout. */
+    /** An expansion that adds leading dimensions, whole on every rank. */
     public static ExpandOp leading(Shape from, Shape to) {
         return new ExpandOp(
                 to, IntStream.range(0, to.dims() - from.dims()).boxed().toList(), TargetLayout.NONE);
@@ -32,7 +32,7 @@ public record ExpandOp(Shape shape, List<Integer> inserted, TargetLayout target)
         return "expand";
     }
 
-    /** By dimension of the operand, the result's. */
+    /** For each dimension of the operand, that of the result. */
     private int[] places() {
         return IntStream.range(0, shape.dims())
                 .filter(d -> !inserted.contains(d))
@@ -60,7 +60,7 @@ public record ExpandOp(Shape shape, List<Integer> inserted, TargetLayout target)
         LabelRule.Builder rule = LabelRule.of(in);
         for (int d = 0; d < labels.length; d++) {
             if (in[0].shape().size(d) != shape.size(labels[d])) {
-                labels[d] = shape.dims() + d; // a stretched dimension is made anew
+                labels[d] = shape.dims() + d; // a stretched dimension is new
                 rule.block(labels[d]);
             }
         }

@@ -16,7 +16,7 @@ import org.tp4j.tensor.Tensor;
  * Largest or smallest over some dimensions. Over a sharded one the result is a statistic, Partial(max) or Partial(min),
  * which carries no gradient. Equal elements share the gradient evenly.
  *
- * @param largest whether the largest
+ * @param largest whether the largest, otherwise the smallest
  * @param reduction which dimensions
  */
 public record ExtremumOp(boolean largest, ReducedDims reduction) implements Operation {

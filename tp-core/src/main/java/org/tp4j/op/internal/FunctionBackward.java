@@ -5,7 +5,9 @@ import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.ElementwiseBackward;
 import org.tp4j.tensor.Tensor;
 
-/** An operation's backward context as the elementwise functions see it: gradients are summed where operands were stretched. */
+/**
+ * An operation's backward context as the elementwise functions see it: gradients are summed where operands were stretched.
+ */
 record FunctionBackward(BackwardContext context, double a, double b) implements ElementwiseBackward {
     @Override
     public Tensor input(int i) {

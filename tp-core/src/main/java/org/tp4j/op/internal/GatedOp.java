@@ -13,7 +13,7 @@ import org.tp4j.tensor.Tensor;
 /**
  * activation(gate) · up in one pass, for two tensors of one shape.
  *
- * @param activation which
+ * @param activation the activation
  */
 public record GatedOp(Activation activation) implements Operation {
     @Override
@@ -50,9 +50,9 @@ public record GatedOp(Activation activation) implements Operation {
     }
 
     /**
-     * Both gradients.
+     * The gradients of gate and up.
      *
-     * @param activation which
+     * @param activation the activation
      */
     record Gradient(Activation activation) implements Operation {
         @Override

@@ -12,13 +12,13 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /**
- * Rows of a table [v, n] by ids [...]: an embedding. Where the table is cut into rows the ids must be whole and the result
- * is Partial: each rank looks up the ids it owns (vocabulary-parallel; Shoeybi et al., arXiv 1909.08053, section 3).
+ * Rows of a table [v, n] by ids [...]: an embedding. Where the table is sharded by rows the ids must be whole and the
+ * result is Partial: each rank looks up the ids it owns (vocabulary-parallel; Shoeybi et al., arXiv 1909.08053, section 3).
  *
  * @param paddingId an id whose row gets no gradient, or {@code Long.MIN_VALUE}
  */
 public record GatherRowsOp(long paddingId) implements Operation {
-    /** No row is left out of the gradient. */
+    /** Every row gets a gradient. */
     public static final long NO_PADDING = Long.MIN_VALUE;
 
     @Override
@@ -71,11 +71,11 @@ public record GatherRowsOp(long paddingId) implements Operation {
     }
 
     /**
-     * Gradient of the table, of dy and ids; repeated ids add up.
+     * Gradient of the table from dy and ids; repeated ids add up.
      *
-     * @param rows rows of the whole table
-     * @param paddingId the row left out
-     * @param like layout of the table
+     * @param rows number of rows of the whole table
+     * @param paddingId the row that gets no gradient
+     * @param target layout of the table
      */
     record Gradient(long rows, long paddingId, TargetLayout target) implements Operation {
         @Override

@@ -8,7 +8,7 @@ final class Ids {
     private Ids() {}
 
     /**
-     * @throws IllegalArgumentException naming the value, where it stands and what is allowed
+     * @throws IllegalArgumentException naming the value, its position and what is allowed
      */
     static void check(String operation, String what, NdArray ids, long classes, long except, Region region) {
         long at = ids.backend().loss().firstOutside(ids, 0, classes, except);

@@ -11,7 +11,7 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /**
- * Y = X Wᵀ for X [..., k] and W [n, k]: the product of a linear layer. Backward dX = dY W, handed over first so that its
+ * Y = X Wᵀ for X [..., k] and W [n, k]: the product of a linear layer. Backward: dX = dY W, passed on first so that its
  * all-reduce runs under the second product, and dW = dYᵀ X.
  */
 public record LinearOp() implements Operation {
@@ -58,7 +58,7 @@ public record LinearOp() implements Operation {
     @Override
     public void backward(BackwardContext c, Tensor g) {
         if (c.wants(1)) {
-            c.prefetch(0); // its gather runs under the product for dX
+            c.prefetch(0); // so that its gather overlaps with the product for dX
         }
         if (c.wants(0)) {
             c.give(0, c.run(new InputGradient(), g, c.input(1)));

@@ -97,7 +97,7 @@ public record MatMulOp(boolean transposeA, boolean transposeB) implements Operat
         return out;
     }
 
-    /** The operand as it is if it has all of the batch or one matrix, otherwise stretched to the batch. */
+    /** The operand itself if it has the whole batch or one matrix, otherwise expanded to the batch. */
     private static NdArray spread(NdArray array, Shape batch) {
         Shape own = batch(array.shape());
         if (own.elements() == 1 || own.elements() == batch.elements()) {

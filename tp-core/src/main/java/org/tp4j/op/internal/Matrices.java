@@ -8,7 +8,7 @@ import org.tp4j.tensor.Shape;
 final class Matrices {
     private Matrices() {}
 
-    /** A size as BLAS takes it. */
+    /** A size as an int, as BLAS takes it. */
     static int size(long n) {
         if (n > Integer.MAX_VALUE) {
             throw new IllegalArgumentException("a matrix dimension of " + n + " exceeds 2^31 - 1");

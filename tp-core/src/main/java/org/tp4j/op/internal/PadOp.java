@@ -14,8 +14,8 @@ import org.tp4j.tensor.Tensor;
  * Adds elements of one value along one dimension, which must not be sharded.
  *
  * @param dim the dimension, counted from the front
- * @param before how many in front
- * @param after how many behind
+ * @param before how many to add in front
+ * @param after how many to add behind
  * @param value their value; anything but 0 is refused for a pending sum
  */
 public record PadOp(int dim, long before, long after, double value) implements Operation {

@@ -6,7 +6,7 @@ import org.tp4j.op.TensorSpec;
 import org.tp4j.tensor.Shape;
 
 /**
- * Which dimensions a reduction takes, and whether they stay with size 1.
+ * The dimensions of a reduction, and whether they stay with size 1.
  *
  * @param keepDims whether they stay
  * @param dims the dimensions, counted from the front, in ascending order
@@ -60,7 +60,7 @@ public record ReducedDims(boolean keepDims, List<Integer> dims) {
         return keepDims ? List.of() : dims;
     }
 
-    /** How many elements go into one. */
+    /** How many elements are reduced to one. */
     public long count(Shape in) {
         long n = 1;
         for (int d : dims) {
@@ -85,7 +85,7 @@ public record ReducedDims(boolean keepDims, List<Integer> dims) {
             if (!dims.contains(d)) {
                 labels[at++] = d;
             } else if (keepDims) {
-                labels[at++] = n + d; // a dimension of size 1 that is made anew
+                labels[at++] = n + d; // a dimension of size 1 that is new
             }
         }
         return LabelRule.of(in).input(0, LabelRule.ascending(0, n)).output(labels);

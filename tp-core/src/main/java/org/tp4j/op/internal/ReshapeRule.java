@@ -1,16 +1,17 @@
 package org.tp4j.op.internal;
 
 import org.tp4j.comm.ReduceOp;
+import org.tp4j.layout.Placement;
 import org.tp4j.layout.Placement.Partial;
 import org.tp4j.layout.Placement.Shard;
-import org.tp4j.layout.Placement;
 import org.tp4j.op.ShardingRule;
 import org.tp4j.tensor.Shape;
 
 /**
  * Merging and splitting dimensions. Both shapes fall into groups of equal products; a cut of the first dimension of a group
  * (sizes of 1 aside) becomes a cut of the first dimension of its counterpart if it falls on whole units there. A cut
- * dimension of size 1, of which the first rank has all, becomes another of size 1, or a cut that leaves all to the first rank.
+ * dimension of size 1, of which the first rank has all, becomes another of size 1, or a cut that leaves all to the first
+ * rank.
  */
 final class ReshapeRule implements ShardingRule {
     private final Shape in;
@@ -69,7 +70,10 @@ final class ReshapeRule implements ShardingRule {
         placeOnes();
     }
 
-    /** Finds a place for each dimension of size 1: the next of size 1 in the result, else the group it stands before or behind. */
+    /**
+     * Finds a place for each dimension of size 1: the next of size 1 in the result, else the group it stands before or
+     * behind.
+     */
     private void placeOnes() {
         int from = 0; // dimensions of the result before it are taken
         for (int i = 0; i < in.dims(); i++) {

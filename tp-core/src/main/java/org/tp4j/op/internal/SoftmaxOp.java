@@ -12,7 +12,7 @@ import org.tp4j.tensor.Tensor;
 /**
  * Softmax along the last dimension, which must not be sharded, or its logarithm.
  *
- * @param logarithm whether the logarithm
+ * @param logarithm whether to take the logarithm
  */
 public record SoftmaxOp(boolean logarithm) implements Operation {
     @Override
@@ -56,9 +56,9 @@ public record SoftmaxOp(boolean logarithm) implements Operation {
     }
 
     /**
-     * Its gradient, of the result and its gradient.
+     * Its gradient, from the result and the result's gradient.
      *
-     * @param logarithm whether of the logarithm
+     * @param logarithm whether to take the logarithm was computed
      */
     record Gradient(boolean logarithm) implements Operation {
         @Override

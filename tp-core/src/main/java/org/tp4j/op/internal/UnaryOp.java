@@ -13,7 +13,7 @@ import org.tp4j.tensor.UnaryFunction;
 /**
  * An elementwise function of one tensor.
  *
- * @param function which
+ * @param function the function
  * @param a first number, where it has one
  * @param b second number
  */

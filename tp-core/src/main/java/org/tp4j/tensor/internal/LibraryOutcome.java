@@ -8,8 +8,8 @@ import org.tp4j.tensor.NativeLibraryException;
 import org.tp4j.tensor.TpException;
 
 /**
- * What came of finding and opening native libraries, which a process does once: what they gave, or why they cannot be used.
- * A failure is an answer here, so that asking again gives it again, each time as an exception of its own.
+ * The outcome of finding and opening native libraries, which a process does once: what was opened, or why it failed.
+ * A failure is remembered, and each request throws an exception of its own.
  *
  * @param <T> what is kept of the libraries
  */
@@ -25,7 +25,7 @@ public final class LibraryOutcome<T> {
     /**
      * Opens the libraries now.
      *
-     * @param name their name, as people know it
+     * @param name their name, for messages
      * @param opening finds and opens them
      */
     public static <T> LibraryOutcome<T> of(String name, Supplier<T> opening) {
@@ -45,15 +45,16 @@ public final class LibraryOutcome<T> {
         return new TpException(name + " cannot be used: " + reason, reason);
     }
 
-    /** Why they cannot be used, in words for the user; empty if they can. */
+    /** Why they cannot be used, for the user; empty if they can. */
     public Optional<String> unavailable() {
         return failure == null ? Optional.empty() : Optional.of(String.valueOf(failure.getMessage()));
     }
 
     /**
-     * What they gave.
+     * What was opened.
      *
-     * @throws TpException if they cannot be used: the same words each time, a {@link NativeLibraryException} where something
+     * @throws TpException if they cannot be used: the same words each time, a {@link NativeLibraryException} where
+     * something
      *     is missing
      */
     public T require() {

@@ -16,12 +16,12 @@ import java.util.Locale;
 import org.tp4j.tensor.NativeLibraryException;
 
 /**
- * Loads the small native libraries that the modules bring with them, as {@code native/OS-ARCH/libNAME.so} on the class
+ * Loads the small native libraries that the modules contain, as {@code native/OS-ARCH/libNAME.so} on the class
  * path.
  *
- * <p>From a folder they are loaded where they are. From a jar they are copied once into a folder of the user's, under a
- * name that holds their hash, by a temporary file and a rename, so that many processes may start at once and no jar ever
- * meets another release's library. The folder is the system property {@code tp4j.native.cache}, or else
+ * <p>From a folder they are loaded where they are. From a jar they are copied once into a per-user folder, under a
+ * name that contains their hash, by a temporary file and a rename, so that many processes may start at once and no jar ever
+ * loads another release's library. The folder is the system property {@code tp4j.native.cache}, or else
  * {@code ~/.cache/tp4j}.
  */
 public final class NativeLibrary {

@@ -1,3 +1,3 @@
-/** What backends share and users do not need: 16-bit floats, and opening native libraries once with the outcome kept. */
+/** What backends share and users do not need: opening native libraries once and remembering the outcome. */
 @org.jspecify.annotations.NullMarked
 package org.tp4j.tensor.internal;

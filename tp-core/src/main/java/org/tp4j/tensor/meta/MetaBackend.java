@@ -26,7 +26,7 @@ import org.tp4j.tensor.TpException;
  * x.matmul(x).shape(); // [8192, 8192], at once
  * }</pre>
  *
- * <p>Whatever asks for a value ({@code item()}, {@code toFloats()}) throws. Scopes count the bytes that arrays would take.
+ * <p>Reading a value ({@code item()}, {@code toFloats()}) throws. Scopes count the bytes that arrays would take.
  */
 public final class MetaBackend implements Backend {
     private static final MetaBackend INSTANCE = new MetaBackend();
@@ -59,7 +59,7 @@ public final class MetaBackend implements Backend {
 
     @Override
     public Storage allocate(DType dtype, long elements) {
-        Storage storage = new Shadow(dtype, elements);
+        Storage storage = new SizedStorage(dtype, elements);
         Scope scope = ExecutionContext.current().scope();
         if (scope != null) {
             scope.own(storage);
@@ -80,7 +80,7 @@ public final class MetaBackend implements Backend {
 
     @Override
     public void synchronize() {
-        // nothing is ever under way
+        // nothing is asynchronous here
     }
 
     @Override
@@ -118,9 +118,9 @@ public final class MetaBackend implements Backend {
         return optimizer;
     }
 
-    /** A block that has a size and no memory. */
-    private static final class Shadow extends Storage {
-        Shadow(DType dtype, long size) {
+    /** A block with a size but no memory. */
+    private static final class SizedStorage extends Storage {
+        SizedStorage(DType dtype, long size) {
             super(dtype, size);
         }
 

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import org.tp4j.tensor.TpException;
 
-/** A file that a program writes when its work is done: checked before the work, never there half. */
+/** A file that a program writes at its end: checked for writability at the start, replaced atomically. */
 public final class OutputFile {
     private final Path path;
 
@@ -17,66 +17,65 @@ public final class OutputFile {
     }
 
     /**
-     * Checks that the file can be written, by writing an empty one beside it.
+     * Checks that the file can be written, by creating a temporary file beside it.
      *
-     * @param option the option it was given by, for messages
-     * @throws TpException saying what is in the way
+     * @param option the option that names the file, for messages
+     * @throws TpException if the file cannot be written
      */
     public static OutputFile check(String option, Path path) {
         Path absolute = path.toAbsolutePath().normalize();
         Path folder = absolute.getParent();
-        String asked = option + " " + path;
+        String argument = option + " " + path;
         if (folder == null || Files.isDirectory(absolute)) {
-            throw new TpException(asked + ": that is a folder; HINT: name a file in it");
+            throw new TpException(argument + ": this is a folder; HINT: name a file in it");
         }
         if (!Files.isDirectory(folder)) {
-            throw new TpException(asked + ": there is no folder " + folder + "; HINT: mkdir -p " + folder);
+            throw new TpException(argument + ": there is no folder " + folder + "; HINT: mkdir -p " + folder);
         }
         try {
             Files.delete(Files.createTempFile(folder, "." + absolute.getFileName(), ".probe"));
         } catch (IOException e) {
             throw new TpException(
-                    asked + ": no file can be written in " + folder + " (" + reason(e)
-                            + "); HINT: choose a folder that you may write to",
+                    argument + ": cannot write in " + folder + " (" + reason(e) + "); HINT: choose a writable folder",
                     e);
         }
         if (Files.exists(absolute) && !Files.isWritable(absolute)) {
-            throw new TpException(asked + ": the file is there and may not be overwritten");
+            throw new TpException(argument + ": the file exists and is read-only");
         }
         return new OutputFile(absolute);
     }
 
-    /** A file that another rank writes. */
+    /** A file that another rank checks and writes. */
     public static OutputFile unchecked(Path path) {
         return new OutputFile(path.toAbsolutePath().normalize());
     }
 
-    /** Where it is. */
+    /** The absolute path. */
     public Path path() {
         return path;
     }
 
-    /** Writes the file beside its place and moves it there: whoever looks sees the old one or the new one. */
+    /** Writes a temporary file and renames it: readers see the old content or the new, never a part. */
     public void write(String content) {
         try {
-            Path fresh = path.resolveSibling(
+            Path temporary = path.resolveSibling(
                     "." + path.getFileName() + "." + ProcessHandle.current().pid() + ".part");
             try {
-                Files.writeString(fresh, content, StandardCharsets.UTF_8);
-                move(fresh);
+                Files.writeString(temporary, content, StandardCharsets.UTF_8);
+                move(temporary);
             } finally {
-                Files.deleteIfExists(fresh);
+                Files.deleteIfExists(temporary);
             }
         } catch (IOException e) {
-            throw new TpException("could not write " + path + " (" + reason(e) + ")", e);
+            throw new TpException("cannot write " + path + " (" + reason(e) + ")", e);
         }
     }
 
-    private void move(Path fresh) throws IOException {
+    private void move(Path temporary) throws IOException {
         try {
-            Files.move(fresh, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (AtomicMoveNotSupportedException e) {
-            Files.move(fresh, path, StandardCopyOption.REPLACE_EXISTING);
+            Files.move(temporary, path, StandardCopyOption.REPLACE_EXISTING);
         }
     }
 

@@ -2,12 +2,12 @@ package org.tp4j.examples.cli;
 
 import picocli.CommandLine.IVersionProvider;
 
-/** What {@code --version} prints. */
+/** The text of {@code --version}. */
 public final class VersionProvider implements IVersionProvider {
     /** For picocli. */
     public VersionProvider() {}
 
-    /** The version of the jar, or that it has none. */
+    /** The version of the jar, or {@code development} without a jar. */
     public static String version() {
         String version = VersionProvider.class.getPackage().getImplementationVersion();
         return version == null ? "development" : version;

@@ -1,29 +1,29 @@
 package org.tp4j.examples.doctor;
 
-import static org.tp4j.examples.report.Html.format;
-
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
+import org.tp4j.tensor.GradMode;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.cpu.CpuBackend;
+import org.tp4j.threads.ThreadRanks;
 import org.tp4j.tensor.DType;
-import org.tp4j.tensor.GradMode;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
-import org.tp4j.threads.ThreadRanks;
 
-/** The CPU backend at work: a product and a sum over ranks, timed and checked. */
-@SuppressWarnings("try") // scopes that only own
+/** Runs a matrix product and an all-reduce on the CPU backend, checked and timed. */
+@SuppressWarnings("try") // scopes that are only opened and closed
 final class CpuChecks {
-    private static final int SIZE = 768; // of the product's matrices
-    private static final double TOLERANCE = 1e-3; // of a sum of 768 products of numbers below 1, in float32
+    private static final int SIZE = 768; // of the matrices
+    private static final double TOLERANCE = 1e-3; // for a float32 sum of 768 products of numbers below 1
     private static final int ELEMENTS = 1 << 20;
-    private static final long MEASURED_NANOS = 300_000_000;
+    private static final long MEASURING_NANOS = 300_000_000;
+    private static final String REPORT_IT = "please report it with this output";
     private static final long TIMEOUT_MS = 60_000;
 
     private CpuChecks() {}
@@ -42,7 +42,7 @@ final class CpuChecks {
         try {
             return check.get();
         } catch (RuntimeException | LinkageError e) {
-            return Finding.broken(name, e.toString(), "report it with this output");
+            return Finding.broken(name, e.toString(), REPORT_IT);
         }
     }
 
@@ -52,7 +52,7 @@ final class CpuChecks {
         if (found.startsWith("pure Java")) {
             return Finding.note(
                     "BLAS",
-                    found + ": products are several times slower than with OpenBLAS",
+                    found + ": matrix products are several times slower than with OpenBLAS",
                     "add org.bytedeco:openblas with the classifier of this platform to the class path; it is unpacked into"
                             + " ~/.javacpp, which must be writable");
         }
@@ -69,10 +69,10 @@ final class CpuChecks {
             Tensor b = Tensors.uniform(cpu, DType.FLOAT32, square, -1, 1, 1, 2);
             double error = largestError(a.toFloats(), b.toFloats(), a.matmul(b).toFloats());
             if (!(error <= TOLERANCE)) {
-                return Finding.broken("product", "wrong by " + error, "report it with this output");
+                return Finding.broken("product", "off by " + error, REPORT_IT);
             }
             long best = Long.MAX_VALUE;
-            for (long begin = System.nanoTime(); System.nanoTime() - begin < MEASURED_NANOS; ) {
+            for (long begin = System.nanoTime(); System.nanoTime() - begin < MEASURING_NANOS; ) {
                 long start = System.nanoTime();
                 try (Scope one = Scope.open("product")) {
                     a.matmul(b);
@@ -81,11 +81,16 @@ final class CpuChecks {
             }
             return Finding.ok(
                     "product",
-                    format("%d x %d float32: right, %.1f GFLOP/s", SIZE, SIZE, 2.0 * SIZE * SIZE * SIZE / best));
+                    String.format(
+                            Locale.ROOT,
+                            "%d x %d float32: correct, %.1f GFLOP/s",
+                            SIZE,
+                            SIZE,
+                            2.0 * SIZE * SIZE * SIZE / best));
         }
     }
 
-    /** Of the diagonal, against sums in double precision. */
+    /** The largest error on the diagonal, relative to float64 sums. */
     private static double largestError(float[] a, float[] b, float[] product) {
         double largest = 0;
         for (int i = 0; i < SIZE; i++) {
@@ -119,11 +124,13 @@ final class CpuChecks {
             return best;
         });
         return nanos.contains(-1L)
-                ? Finding.broken("ranks", "two threads got a wrong sum", "report it with this output")
+                ? Finding.broken("ranks", "an all-reduce of two threads gave a wrong sum", REPORT_IT)
                 : Finding.ok(
                         "ranks",
-                        format(
-                                "2 threads all-reduce %d MiB of float32: right, %.2f ms",
-                                ELEMENTS >> 18, nanos.get(0) / 1e6));
+                        String.format(
+                                Locale.ROOT,
+                                "2 threads all-reduce %d MiB of float32: correct, %.2f ms",
+                                ELEMENTS >> 18,
+                                nanos.get(0) / 1e6));
     }
 }

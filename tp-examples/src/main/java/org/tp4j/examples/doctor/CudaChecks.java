@@ -6,11 +6,11 @@ import java.util.Optional;
 import org.tp4j.comm.engine.GroupEngines;
 import org.tp4j.tensor.Backends;
 
-/** GPUs, the driver, and the libraries that the CUDA backend opens at run time. */
+/** GPUs, the driver, and the libraries that the CUDA backend loads at run time. */
 final class CudaChecks {
     private CudaChecks() {}
 
-    /** A library the backend opens: the soname it asks for, and newer ones that a forwarder can stand in for. */
+    /** A library that the backend loads: its soname, and a newer one that can be used instead. */
     private record Needed(String soname, String newer, String hint) {}
 
     private static final List<Needed> LIBRARIES = List.of(
@@ -26,32 +26,33 @@ final class CudaChecks {
         for (Needed needed : LIBRARIES) {
             findings.add(library(libraries, needed, gpus));
         }
-        GroupEngines.availability().forEach((engine, problem) -> findings.add(usable("engine " + engine, problem)));
+        GroupEngines.availability()
+                .forEach((engine, problem) -> findings.add(availability("engine " + engine, problem)));
         String problem = Backends.availability().get("cuda");
         findings.add(
                 problem == null
                         ? Finding.absent("device cuda", "tp-cuda is not on the class path", "")
-                        : usable("device cuda", problem));
+                        : availability("device cuda", problem));
         return findings;
     }
 
-    /** A part of ours, by its own words on why it cannot be used; none if it can. */
-    private static Finding usable(String what, String problem) {
+    /** The finding for a component that reports why it cannot be used, or an empty string if it can. */
+    private static Finding availability(String component, String problem) {
         if (problem.isEmpty()) {
-            return Finding.ok(what, "usable");
+            return Finding.ok(component, "usable");
         }
         String[] parts = problem.replaceAll("\\s*\\n\\s*", " ").split("; HINT: ", 2);
-        return Finding.absent(what, parts[0], parts.length < 2 ? "" : parts[1]);
+        return Finding.absent(component, parts[0], parts.length < 2 ? "" : parts[1]);
     }
 
     private static boolean addGpus(List<Finding> findings) {
-        List<String> gpus = Commands.output(
+        List<String> gpus = ExternalPrograms.output(
                         "nvidia-smi", "--query-gpu=index,name,memory.total,compute_cap", "--format=csv,noheader")
                 .map(text -> text.lines().toList())
                 .orElse(List.of());
         if (gpus.isEmpty()) {
             gpus = SharedLibraries.expand("/proc/driver/nvidia/gpus/*").stream()
-                    .flatMap(folder -> Commands.lines(folder + "/information").stream())
+                    .flatMap(folder -> ExternalPrograms.lines(folder + "/information").stream())
                     .filter(line -> line.startsWith("Model:"))
                     .map(line -> line.substring("Model:".length()).strip())
                     .toList();
@@ -61,7 +62,7 @@ final class CudaChecks {
         }
         gpus.forEach(gpu -> findings.add(Finding.ok("GPU", gpu)));
         if (gpus.size() > 1) {
-            Commands.output("nvidia-smi", "topo", "-m")
+            ExternalPrograms.output("nvidia-smi", "topo", "-m")
                     .ifPresent(text -> text.lines()
                             .map(line -> line.replaceAll("\u001b\\[[0-9;]*m", ""))
                             .filter(line -> line.matches("\\s*GPU\\d.*"))
@@ -72,7 +73,7 @@ final class CudaChecks {
     }
 
     private static Finding driver(SharedLibraries libraries, boolean gpus) {
-        Optional<String> kernel = Commands.lines("/proc/driver/nvidia/version").stream()
+        Optional<String> kernel = ExternalPrograms.lines("/proc/driver/nvidia/version").stream()
                 .filter(line -> line.startsWith("NVRM"))
                 .findFirst()
                 .map(line -> line.replaceAll("\\s+", " "));
@@ -83,9 +84,10 @@ final class CudaChecks {
         return Finding.absent(
                 "driver",
                 "no libcuda.so.1"
-                        + kernel.map(text -> ", though the kernel has " + text).orElse(""),
+                        + kernel.map(text -> ", although the kernel module is loaded: " + text)
+                                .orElse(""),
                 gpus || kernel.isPresent()
-                        ? "install the NVIDIA driver's user libraries; of a container: docker run --gpus all"
+                        ? "install the NVIDIA driver's user-space libraries; in a container: docker run --gpus all"
                         : "");
     }
 

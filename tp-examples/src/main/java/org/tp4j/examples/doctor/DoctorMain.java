@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import org.tp4j.examples.cli.CommandLines;
+import org.tp4j.examples.cli.CommandRunner;
 import org.tp4j.examples.cli.VersionProvider;
 import org.tp4j.examples.doctor.Finding.Status;
 import picocli.CommandLine.Command;
@@ -16,8 +16,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /**
- * The command {@code scripts/doctor.sh}: looks at the machine and says what of TP4J works here, what does not, and what to
- * install. It asks no network.
+ * The command {@code scripts/doctor.sh}: reports which parts of TP4J work on this machine, which do not, and what to install.
+ * It does not use the network.
  */
 @Command(
         name = "doctor.sh",
@@ -25,10 +25,10 @@ import picocli.CommandLine.Spec;
         versionProvider = VersionProvider.class,
         usageHelpAutoWidth = true,
         description = {
-            "Says what of TP4J works on this machine, what does not, and what to install.",
-            "Paste the output into a bug report. It looks at this machine only, and at no network."
+            "Reports which parts of TP4J work on this machine, which do not, and what to install.",
+            "Paste the output into a bug report. It does not use the network."
         },
-        footer = {"", "Exit code: 0 if the CPU works, 1 if not."})
+        footer = {"", "Exit code: 0 if the CPU backend works, 1 if not."})
 public final class DoctorMain implements Callable<Integer> {
     private static final int NAME_WIDTH = 18;
 
@@ -46,7 +46,7 @@ public final class DoctorMain implements Callable<Integer> {
 
     /** Runs the command and returns its exit code. */
     static int run(String... arguments) {
-        return CommandLines.run(new DoctorMain(), true, arguments);
+        return CommandRunner.run(new DoctorMain(), true, arguments);
     }
 
     @Override
@@ -78,7 +78,7 @@ public final class DoctorMain implements Callable<Integer> {
         out.println(verdict(isOk(cuda, "device cuda"), "ranks on GPUs", "scripts/run-mlp.sh --device cuda"));
         printHints(out, sections);
         out.flush();
-        return cpuWorks ? CommandLines.OK : CommandLines.FAILED;
+        return cpuWorks ? CommandRunner.OK : CommandRunner.FAILED;
     }
 
     private static String line(String mark, String name, String detail) {
@@ -105,7 +105,7 @@ public final class DoctorMain implements Callable<Integer> {
         }
         if (!hints.isEmpty()) {
             out.println();
-            out.println("To mend or improve");
+            out.println("To fix or improve");
             hints.forEach(hint -> out.println("  " + hint));
         }
     }

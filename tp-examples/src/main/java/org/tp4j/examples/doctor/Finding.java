@@ -1,23 +1,23 @@
 package org.tp4j.examples.doctor;
 
 /**
- * One thing looked at.
+ * The result of one check.
  *
- * @param status how it is
- * @param name what was looked at
+ * @param status the outcome
+ * @param name what was checked
  * @param detail what was found
- * @param hint what would mend it, or empty
+ * @param hint what would fix it, or empty
  */
 record Finding(Status status, String name, String detail, String hint) {
-    /** How a thing is. */
+    /** The outcome of a check. */
     enum Status {
-        /** As it should be. */
+        /** Works. */
         OK("ok"),
-        /** Works, and could be better. */
+        /** Works, but could be better. */
         NOTE("note"),
-        /** Not there; only what needs it does not work. */
+        /** Missing; only what needs it does not work. */
         ABSENT("--"),
-        /** Does not work though it should. */
+        /** Should work, but does not. */
         BROKEN("FAIL");
 
         private final String mark;

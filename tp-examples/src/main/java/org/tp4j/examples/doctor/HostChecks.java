@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** The machine and its limits. */
+/** Operating system, processor, memory and their limits. */
 final class HostChecks {
-    private static final long SMALL_SHARED_MEMORY = 512L << 20; // containers get 64 MiB unless told otherwise
+    private static final long SMALL_SHARED_MEMORY = 512L << 20; // containers get 64 MiB by default
 
     private HostChecks() {}
 
@@ -29,7 +29,7 @@ final class HostChecks {
     private static String system() {
         String name = System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
                 + System.getProperty("os.arch");
-        return Commands.lines("/etc/os-release").stream()
+        return ExternalPrograms.lines("/etc/os-release").stream()
                 .filter(line -> line.startsWith("PRETTY_NAME="))
                 .findFirst()
                 .map(line -> name + ", " + line.substring(line.indexOf('=') + 1).replace("\"", ""))
@@ -37,7 +37,7 @@ final class HostChecks {
     }
 
     private static String processor() {
-        List<String> lines = Commands.lines("/proc/cpuinfo");
+        List<String> lines = ExternalPrograms.lines("/proc/cpuinfo");
         Optional<String> model = value(lines, "model name");
         String flags = value(lines, "flags").orElse("");
         String simd = flags.contains(" avx512f") ? ", AVX-512" : flags.contains(" avx2") ? ", AVX2" : "";
@@ -55,7 +55,7 @@ final class HostChecks {
         StringBuilder text = new StringBuilder();
         if (ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system) {
             text.append(bytes(system.getTotalMemorySize())).append(", ");
-            Commands.lines("/proc/meminfo").stream()
+            ExternalPrograms.lines("/proc/meminfo").stream()
                     .filter(line -> line.startsWith("MemAvailable:"))
                     .findFirst()
                     .ifPresent(line -> text.append(bytes(1024 * Long.parseLong(line.replaceAll("\\D", ""))))
@@ -77,19 +77,19 @@ final class HostChecks {
                     ? Finding.ok("shared memory", size)
                     : Finding.note(
                             "shared memory",
-                            size + "; processes on one machine exchange data through it",
-                            "free or enlarge /dev/shm; of a container: docker run --shm-size=1g or --ipc=host");
+                            size + "; processes on the same machine exchange data through it",
+                            "free or enlarge /dev/shm; in a container: docker run --shm-size=1g or --ipc=host");
         } catch (IOException e) {
-            return Finding.note("shared memory", "/dev/shm cannot be examined: " + e.getMessage(), "");
+            return Finding.note("shared memory", "/dev/shm cannot be read: " + e.getMessage(), "");
         }
     }
 
     private static Finding lockedMemory() {
-        Optional<String> line = Commands.lines("/proc/self/limits").stream()
+        Optional<String> line = ExternalPrograms.lines("/proc/self/limits").stream()
                 .filter(text -> text.startsWith("Max locked memory"))
                 .findFirst();
         if (line.isEmpty()) {
-            return Finding.ok("locked memory", "no limit known on this system");
+            return Finding.ok("locked memory", "limit unknown on this system");
         }
         String soft = line.get().substring("Max locked memory".length()).strip().replaceAll("\\s.*", "");
         if (soft.equals("unlimited")) {
@@ -100,8 +100,8 @@ final class HostChecks {
                 ? Finding.ok("locked memory", bytes(limit) + " (ulimit -l)")
                 : Finding.note(
                         "locked memory",
-                        bytes(limit) + " (ulimit -l); enough on the CPU, little for pinned buffers and InfiniBand",
-                        "for GPUs on several machines: ulimit -l unlimited, docker run --ulimit memlock=-1");
+                        bytes(limit) + " (ulimit -l); enough for the CPU, too little for pinned buffers and InfiniBand",
+                        "for GPUs on several nodes: ulimit -l unlimited, docker run --ulimit memlock=-1");
     }
 
     static String bytes(long n) {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import org.tp4j.examples.cli.VersionProvider;
 
-/** The JDK, and what is needed to build from source. */
+/** The JDK and the tools for building from source. */
 final class JavaChecks {
     private JavaChecks() {}
 
@@ -19,12 +19,12 @@ final class JavaChecks {
         findings.add(tool(
                 "C compiler",
                 List.of("gcc", "cc", "clang"),
-                "builds from source leave out the natives (MPI)",
+                "builds from source omit the native code (MPI)",
                 "install gcc (Debian, Ubuntu: apt-get install gcc libc6-dev)"));
         findings.add(tool(
                 "Maven",
                 List.of("mvn"),
-                "needed to build from source only",
+                "only needed to build from source",
                 "install Maven 3.8 or newer (Debian, Ubuntu: apt-get install maven)"));
         return findings;
     }
@@ -35,7 +35,7 @@ final class JavaChecks {
                 + System.getProperty("java.vendor") + ", " + home;
         return Files.isExecutable(home.resolve("bin/javac"))
                 ? Finding.ok("JDK", found)
-                : Finding.note("JDK", found + ", without javac: runs, cannot build", "install a JDK 17 or newer");
+                : Finding.note("JDK", found + ", without javac: can run, cannot build", "install a JDK 17 or newer");
     }
 
     private static Finding vectorApi() {
@@ -50,16 +50,16 @@ final class JavaChecks {
         } catch (ReflectiveOperationException | LinkageError e) {
             return Finding.note(
                     "Vector API",
-                    "not there: functions such as GELU run in scalar code, several times slower",
+                    "missing: functions such as GELU run as scalar code, several times slower",
                     "start Java with --add-modules jdk.incubator.vector");
         }
     }
 
     private static Finding tool(String name, List<String> programs, String consequence, String hint) {
         for (String program : programs) {
-            Optional<Path> file = Commands.find(program);
+            Optional<Path> file = ExternalPrograms.find(program);
             if (file.isPresent()) {
-                String version = Commands.firstLine(file.get().toString(), "--version")
+                String version = ExternalPrograms.firstLine(file.get().toString(), "--version")
                         .map(line -> line.replaceAll("\u001b\\[[0-9;]*m", ""))
                         .orElse("version unknown");
                 return Finding.ok(name, version + ", " + file.get());

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import org.tp4j.comm.launch.Launch;
 
-/** MPI: what starts processes, its library, and whether we can use it. */
+/** MPI: the launcher, the library, and whether TP4J can use them. */
 final class MpiChecks {
     private static final String INSTALL =
             "install Open MPI (Debian, Ubuntu: apt-get install openmpi-bin; macOS: brew install open-mpi)";
@@ -17,15 +17,16 @@ final class MpiChecks {
         List<Finding> findings = new ArrayList<>();
         findings.add(mpirun());
         findings.add(library(libraries));
-        findings.add(usable());
+        findings.add(launcher());
         return findings;
     }
 
     private static Finding mpirun() {
-        Optional<Path> file = Commands.find("mpirun");
+        Optional<Path> file = ExternalPrograms.find("mpirun");
         return file.map(path -> Finding.ok(
                         "mpirun",
-                        Commands.firstLine(path.toString(), "--version").orElse("version unknown") + ", " + path))
+                        ExternalPrograms.firstLine(path.toString(), "--version").orElse("version unknown") + ", "
+                                + path))
                 .orElseGet(() -> Finding.absent("mpirun", "not on the path", INSTALL));
     }
 
@@ -36,10 +37,10 @@ final class MpiChecks {
                 return Finding.ok("libmpi", found.get().toString());
             }
         }
-        return Finding.absent("libmpi", "not in the usual places (libmpi.so.40, libmpi.so.12)", INSTALL);
+        return Finding.absent("libmpi", "not in the usual folders (libmpi.so.40, libmpi.so.12)", INSTALL);
     }
 
-    private static Finding usable() {
+    private static Finding launcher() {
         String problem = Launch.availability().get("mpi");
         if (problem == null) {
             return Finding.absent("launcher mpi", "not on the class path", "add the dependency org.tp4j:tp-cpu");

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Where the machine's shared libraries are, by soname. */
+/** Finds shared libraries of the system by soname. */
 final class SharedLibraries {
-    private static final List<String> USUAL = List.of(
+    private static final List<String> USUAL_FOLDERS = List.of(
             "/usr/local/cuda*/lib64",
             "/usr/local/cuda*/targets/*/lib",
             "/opt/cuda/lib64",
@@ -26,7 +26,7 @@ final class SharedLibraries {
             "/usr/lib/python3*/*-packages/nvidia/*/lib");
 
     private final Set<Path> folders = new LinkedHashSet<>();
-    private final List<String> known; // lines of the loader's cache
+    private final List<String> cached; // lines of the dynamic linker's cache
 
     SharedLibraries() {
         for (String folder : System.getenv().getOrDefault("LD_LIBRARY_PATH", "").split(File.pathSeparator, -1)) {
@@ -41,14 +41,14 @@ final class SharedLibraries {
                 folders.add(Path.of(home, "lib"));
             }
         }
-        USUAL.forEach(pattern -> folders.addAll(expand(pattern)));
-        known = Commands.output("/sbin/ldconfig", "-p").stream()
+        USUAL_FOLDERS.forEach(pattern -> folders.addAll(expand(pattern)));
+        cached = ExternalPrograms.output("/sbin/ldconfig", "-p").stream()
                 .flatMap(String::lines)
                 .map(String::strip)
                 .toList();
     }
 
-    /** A library found. */
+    /** A library, and its version if its file name has one. */
     record Found(Path path, String version) {
         @Override
         public String toString() {
@@ -56,9 +56,9 @@ final class SharedLibraries {
         }
     }
 
-    /** The library of that soname, the first in the order the system's loader would look, then in the usual places. */
+    /** The library with a soname: from the dynamic linker's cache, then from the usual folders. */
     Optional<Found> find(String soname) {
-        for (String line : known) {
+        for (String line : cached) {
             int arrow = line.indexOf("=> ");
             if (arrow > 0 && line.startsWith(soname + " ")) {
                 return Optional.of(describe(soname, Path.of(line.substring(arrow + 3))));
@@ -81,7 +81,7 @@ final class SharedLibraries {
         }
     }
 
-    /** Folders that a pattern with stars in its segments stands for. */
+    /** The existing folders that match a pattern with stars in its segments. */
     static List<Path> expand(String pattern) {
         List<Path> current = List.of(Path.of("/"));
         for (Path segment : Path.of(pattern)) {
@@ -93,7 +93,7 @@ final class SharedLibraries {
                     try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder, segment.toString())) {
                         entries.forEach(next::add);
                     } catch (IOException e) {
-                        // a folder that may not be read holds nothing for us
+                        // an unreadable folder matches nothing
                     }
                 }
             }

@@ -1,3 +1,3 @@
-/** The doctor: what of TP4J works on this machine, what does not, and what to install. */
+/** The doctor: which parts of TP4J work on this machine, which do not, and what to install. */
 @org.jspecify.annotations.NullMarked
 package org.tp4j.examples.doctor;

@@ -7,6 +7,7 @@ import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.zip.GZIPInputStream;
@@ -16,31 +17,44 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Tensor;
 
 /**
- * Handwritten digits, 8x8 pixels each, in a part to train on and a part held out: of every class each fifth image. From the
- * UCI Machine Learning Repository, "Optical Recognition of Handwritten Digits" (E. Alpaydin, C. Kaynak, 1998), CC BY 4.0.
+ * 1,797 handwritten digits of 8x8 pixels. Every fifth image of each class is held out. From the UCI Machine Learning
+ * Repository, "Optical Recognition of Handwritten Digits" (E. Alpaydin, C. Kaynak, 1998), CC BY 4.0.
  *
- * @param train what is learnt from
- * @param test what accuracy is measured on
+ * @param train the training images
+ * @param test the held-out images, which accuracy is measured on
  */
-record Digits(Part train, Part test) {
-    static final int PIXELS = 64;
-    static final int CLASSES = 10;
+public record Digits(Split train, Split test) {
+    /** Pixels per image. */
+    public static final int PIXELS = 64;
+
+    /** Number of classes: the digits 0 to 9. */
+    public static final int CLASSES = 10;
 
     private static final String RESOURCE = "/digits/digits.csv.gz";
     private static final int HOLD_OUT_EVERY = 5;
-    private static final float WHITE = 16; // the largest pixel value of the file
+    private static final float MAX_PIXEL = 16; // in the file
 
-    /** One image: pixels between 0 and 1, row by row, and the digit it shows. */
-    record Image(float[] pixels, int label) {}
+    /**
+     * One image.
+     *
+     * @param pixels row by row, between 0 (white) and 1 (ink)
+     * @param label the digit it shows
+     */
+    public record Image(float[] pixels, int label) {}
 
-    /** Some images, and the tensors that a model is given of them. */
-    record Batch(List<Image> images) {
-        int size() {
+    /**
+     * Images that go through the model together.
+     *
+     * @param images in order
+     */
+    public record Batch(List<Image> images) {
+        /** Number of images. */
+        public int size() {
             return images.size();
         }
 
-        /** Pixels [size, 64]. */
-        Tensor pixels(Backend backend, DType dtype) {
+        /** The pixels as a tensor [size, 64]. */
+        public Tensor pixels(Backend backend, DType dtype) {
             float[] all = new float[size() * PIXELS];
             for (int i = 0; i < size(); i++) {
                 System.arraycopy(images.get(i).pixels, 0, all, i * PIXELS, PIXELS);
@@ -48,36 +62,41 @@ record Digits(Part train, Part test) {
             return Tensors.of(backend, all, size(), PIXELS).cast(dtype);
         }
 
-        /** Digits [size]. */
-        Tensor labels(Backend backend) {
+        /** The labels as a tensor [size] of INT64. */
+        public Tensor labels(Backend backend) {
             return Tensors.of(backend, images.stream().mapToLong(Image::label).toArray(), size());
         }
 
-        /** The share of images whose digit is the one guessed. */
-        double shareOfHits(long[] guesses) {
+        /** The fraction of images whose label was predicted. */
+        public double accuracy(long[] predicted) {
             int hits = 0;
             for (int i = 0; i < size(); i++) {
-                hits += guesses[i] == images.get(i).label ? 1 : 0;
+                hits += predicted[i] == images.get(i).label ? 1 : 0;
             }
             return (double) hits / size();
         }
     }
 
-    /** Images of one purpose. */
-    record Part(List<Image> images) {
-        int size() {
+    /**
+     * The training images or the held-out images.
+     *
+     * @param images in the order of the file
+     */
+    public record Split(List<Image> images) {
+        /** Number of images. */
+        public int size() {
             return images.size();
         }
 
-        /** All of them. */
-        Batch whole() {
+        /** All images in one batch. */
+        public Batch whole() {
             return new Batch(images);
         }
 
-        /** All of them in an order that depends on seed and epoch alone, cut into batches; the last may be smaller. */
-        List<Batch> batches(int size, long seed, int epoch) {
+        /** All images, shuffled by seed and epoch only, in batches; the last batch may be smaller. */
+        public List<Batch> batches(int size, long seed, int epoch) {
             List<Image> shuffled = new ArrayList<>(images);
-            java.util.Collections.shuffle(shuffled, new Random(seed * 1_000_003 + epoch));
+            Collections.shuffle(shuffled, new Random(seed * 1_000_003 + epoch));
             List<Batch> batches = new ArrayList<>();
             for (int from = 0; from < shuffled.size(); from += size) {
                 batches.add(new Batch(shuffled.subList(from, Math.min(shuffled.size(), from + size))));
@@ -86,8 +105,8 @@ record Digits(Part train, Part test) {
         }
     }
 
-    /** Reads the file that comes with the examples. */
-    static Digits load() {
+    /** Reads the data set, which is a resource of this module. */
+    public static Digits load() {
         List<Image> train = new ArrayList<>();
         List<Image> test = new ArrayList<>();
         int[] seen = new int[CLASSES];
@@ -105,14 +124,14 @@ record Digits(Part train, Part test) {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return new Digits(new Part(List.copyOf(train)), new Part(List.copyOf(test)));
+        return new Digits(new Split(List.copyOf(train)), new Split(List.copyOf(test)));
     }
 
     private static Image parse(String line) {
         String[] fields = line.split(",", -1);
         float[] pixels = new float[PIXELS];
         for (int i = 0; i < PIXELS; i++) {
-            pixels[i] = Integer.parseInt(fields[i]) / WHITE;
+            pixels[i] = Integer.parseInt(fields[i]) / MAX_PIXEL;
         }
         return new Image(pixels, Integer.parseInt(fields[PIXELS]));
     }

@@ -1,13 +1,22 @@
 package org.tp4j.examples.mlp;
 
-/** What is told while a training runs. */
-interface TrainingListener {
-    /** Listens to nothing. */
+/** Receives the progress of a training. */
+public interface TrainingListener {
+    /** Ignores everything. */
     TrainingListener SILENT = new TrainingListener() {};
 
-    /** A step is done. */
-    default void step(double loss) {}
+    /**
+     * Called after each step.
+     *
+     * @param loss mean loss of the step's batch, before the update
+     * @param images size of that batch
+     */
+    default void step(double loss, int images) {}
 
-    /** An epoch is done and accuracy has been measured. */
-    default void epoch(TrainingResult.Epoch epoch) {}
+    /**
+     * Called after each epoch.
+     *
+     * @param accuracy on the held-out images, between 0 and 1
+     */
+    default void epoch(double accuracy) {}
 }

@@ -10,14 +10,14 @@ import java.util.Locale;
 import java.util.Map;
 import org.tp4j.comm.record.CommunicationLog.Entry;
 
-/** What a rank has communicated, as tables. */
+/** Tables of the collectives that a rank called. */
 public final class CommunicationTable {
     private CommunicationTable() {}
 
     /**
-     * Every call of some phases, in order.
+     * Every call of a step, in order.
      *
-     * @param phases calls by name of the phase
+     * @param phases calls by phase
      */
     public static String ofStep(Map<String, List<Entry>> phases) {
         List<List<String>> rows = new ArrayList<>();
@@ -32,10 +32,10 @@ public final class CommunicationTable {
             }
         });
         return Html.table(
-                List.of("phase", "collective", "joined by", "module", "group", "type", "#elements", "#bytes"), rows);
+                List.of("phase", "collective", "operation", "module", "group", "type", "#elements", "#bytes"), rows);
     }
 
-    /** Calls that are alike in one row, with their number. */
+    /** One row per distinct call, with the number of such calls. */
     public static String totals(List<Entry> calls) {
         Map<Entry, Integer> counts = new LinkedHashMap<>();
         calls.forEach(call -> counts.merge(call, 1, Integer::sum));
@@ -49,14 +49,14 @@ public final class CommunicationTable {
         return Html.table(
                 List.of(
                         "collective",
-                        "joined by",
+                        "operation",
                         "module",
                         "group",
                         "type",
                         "#elements",
                         "#bytes",
                         "#calls",
-                        "#bytes in all"),
+                        "#total bytes"),
                 rows);
     }
 

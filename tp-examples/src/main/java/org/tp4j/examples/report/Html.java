@@ -7,11 +7,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 
-/** Pieces of HTML, and the page around them: one file that loads nothing, light or dark as its reader prefers. */
+/** Pieces of HTML, and the page around them: a single file that loads nothing, in light or dark as the browser prefers. */
 public final class Html {
     private Html() {}
 
-    /** Text as HTML shows it. */
+    /** Text escaped for HTML. */
     public static String text(Object value) {
         return String.valueOf(value)
                 .replace("&", "&amp;")
@@ -20,7 +20,7 @@ public final class Html {
                 .replace("\"", "&quot;");
     }
 
-    /** As {@link String#format}, the same in every country. */
+    /** {@link String#format} in the root locale. */
     public static String format(String pattern, Object... values) {
         return String.format(Locale.ROOT, pattern, values);
     }
@@ -28,7 +28,7 @@ public final class Html {
     /**
      * A table.
      *
-     * @param head column titles; those that begin with {@code #} are of numbers, set to the right
+     * @param head column titles; a leading {@code #} marks a column of numbers, aligned right
      * @param rows cells as HTML
      */
     public static String table(List<String> head, List<List<String>> rows) {
@@ -52,13 +52,14 @@ public final class Html {
         return html.append("</tbody></table></div>\n").toString();
     }
 
-    /** A titled part of the page, its lead in one sentence or two. */
-    public static String section(String title, String lead, String body) {
+    /** A section of the page: title, introduction as HTML, body. */
+    public static String section(String title, String introduction, String body) {
         return "<section><h2>" + text(title) + "</h2>\n"
-                + (lead.isEmpty() ? "" : "<p class=\"lead\">" + lead + "</p>\n") + body + "</section>\n";
+                + (introduction.isEmpty() ? "" : "<p class=\"lead\">" + introduction + "</p>\n") + body
+                + "</section>\n";
     }
 
-    /** The page. */
+    /** The whole page. */
     public static String page(String title, String body) {
         return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                 + "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

@@ -3,15 +3,16 @@ package org.tp4j.examples.report;
 import static org.tp4j.examples.report.Html.format;
 import static org.tp4j.examples.report.Html.text;
 
+import java.util.Arrays;
 import java.util.List;
 
 /**
- * A chart of lines as inline SVG, its colours by CSS.
+ * A line chart as inline SVG, colored by CSS: follows light and dark mode, and shows values on hover.
  *
- * @param title above it
- * @param xTitle what the horizontal axis counts
+ * @param title text above the chart
+ * @param xTitle title of the horizontal axis
  * @param y the vertical axis
- * @param series its lines, the first drawn first
+ * @param series the lines, drawn in this order
  */
 public record LineChart(String title, String xTitle, ValueAxis y, List<Series> series) {
     private static final int WIDTH = 520;
@@ -24,18 +25,18 @@ public record LineChart(String title, String xTitle, ValueAxis y, List<Series> s
     /**
      * One line.
      *
-     * @param name for the legend
+     * @param name text in the legend
      * @param style CSS class: {@code main}, {@code faint} or {@code dashed}
-     * @param x places
-     * @param y values, as many
-     * @param marked whether each point is marked, and shows its value when pointed at
+     * @param x x values
+     * @param y y values, as many as x values
+     * @param marked whether each point has a marker that shows its value on hover
      */
     public record Series(String name, String style, double[] x, double[] y, boolean marked) {
-        /** Checks that there is a value for each place. */
+        /** Checks that there are as many x values as y values. */
         public Series {
             if (x.length != y.length) {
                 throw new IllegalArgumentException(
-                        "series '" + name + "' has " + x.length + " places and " + y.length + " values");
+                        "series '" + name + "' has " + x.length + " x values and " + y.length + " y values");
             }
         }
     }
@@ -54,10 +55,8 @@ public record LineChart(String title, String xTitle, ValueAxis y, List<Series> s
         html.append("</span></figcaption>\n")
                 .append(format(
                         "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n", WIDTH, HEIGHT, text(title)));
-        double xMax = series.stream()
-                .flatMapToDouble(s -> java.util.Arrays.stream(s.x()))
-                .max()
-                .orElse(1);
+        double xMax =
+                series.stream().flatMapToDouble(s -> Arrays.stream(s.x())).max().orElse(1);
         drawAxes(html, xMax);
         for (Series line : series) {
             drawLine(html, line, xMax);

@@ -13,16 +13,16 @@ import org.tp4j.tensor.Region;
 import org.tp4j.tensor.Shape;
 
 /**
- * Which rank holds which part of a parameter, on a mesh of one axis.
+ * The shards of a parameter on a mesh with one axis.
  *
  * @param name dotted path
- * @param shape of the whole
- * @param dtype of its elements
- * @param placement along the axis
- * @param parts the box of each rank, in rank order
+ * @param shape of the whole parameter
+ * @param dtype type of its elements
+ * @param placement on the axis
+ * @param regions what each rank holds, in rank order
  */
-public record ParameterShards(String name, Shape shape, DType dtype, Placement placement, List<Region> parts) {
-    /** Those of all parameters of a materialized model. */
+public record ParameterShards(String name, Shape shape, DType dtype, Placement placement, List<Region> regions) {
+    /** The shards of all parameters of a materialized model. */
     public static List<ParameterShards> of(Module model, int ranks) {
         List<ParameterShards> all = new ArrayList<>();
         model.parameters().forEach((name, parameter) -> all.add(of(name, parameter, ranks)));
@@ -31,43 +31,44 @@ public record ParameterShards(String name, Shape shape, DType dtype, Placement p
 
     private static ParameterShards of(String name, Parameter parameter, int ranks) {
         Layout layout = parameter.layout();
-        List<Region> parts = new ArrayList<>();
+        List<Region> regions = new ArrayList<>();
         for (int rank = 0; rank < ranks; rank++) {
-            parts.add(layout == null ? Region.whole(parameter.shape()) : layout.regionOf(parameter.shape(), rank));
+            regions.add(layout == null ? Region.whole(parameter.shape()) : layout.regionOf(parameter.shape(), rank));
         }
         Placement placement = layout == null ? Placement.invariant() : layout.placement(0);
-        return new ParameterShards(name, parameter.shape(), parameter.tensor().dtype(), placement, List.copyOf(parts));
+        return new ParameterShards(
+                name, parameter.shape(), parameter.tensor().dtype(), placement, List.copyOf(regions));
     }
 
-    /** The dimension it is cut along, or -1 if every rank holds it whole. */
-    public int cutDim() {
+    /** The dim it is sharded along, or -1 if every rank holds it whole. */
+    public int shardedDim() {
         return placement instanceof Placement.Shard shard ? shard.dim() : -1;
     }
 
-    /** What a rank holds of the cut dimension, such as {@code rows 0-127}; {@code all} if it is not cut. */
-    public String held(int rank) {
-        int dim = cutDim();
+    /** The range of the sharded dim that a rank holds, such as {@code rows 0-127}; {@code all} if it is not sharded. */
+    public String range(int rank) {
+        int dim = shardedDim();
         if (dim < 0) {
             return "all";
         }
-        Region part = parts.get(rank);
-        long count = part.local().size(dim);
-        String noun = shape.dims() == 1 ? "elements" : dim == 0 ? "rows" : dim == 1 ? "columns" : "dimension " + dim;
-        return count == 0 ? "nothing" : noun + " " + part.offsets()[dim] + "-" + (part.offsets()[dim] + count - 1);
+        Region region = regions.get(rank);
+        long count = region.local().size(dim);
+        String noun = shape.dims() == 1 ? "elements" : dim == 0 ? "rows" : dim == 1 ? "columns" : "dim " + dim;
+        return count == 0 ? "nothing" : noun + " " + region.offsets()[dim] + "-" + (region.offsets()[dim] + count - 1);
     }
 
-    /** Bytes a rank holds. */
+    /** Bytes that a rank holds. */
     public long bytes(int rank) {
-        return parts.get(rank).local().elements() * dtype.bytes();
+        return regions.get(rank).local().elements() * dtype.bytes();
     }
 
-    /** The module it belongs to, numbers of repeated modules written as {@code *}. */
+    /** The path of its module, with {@code *} for the index of repeated modules. */
     public String modulePattern() {
         int dot = name.lastIndexOf('.');
         return dot < 0 ? "" : name.substring(0, dot).replaceAll("(?<=\\.|^)\\d+(?=\\.|$)", "*");
     }
 
-    /** The name within its module. */
+    /** Its name within its module. */
     public String ownName() {
         return name.substring(name.lastIndexOf('.') + 1);
     }
@@ -76,7 +77,7 @@ public record ParameterShards(String name, Shape shape, DType dtype, Placement p
         return ownName().equals(other.ownName()) && shape.equals(other.shape) && placement.equals(other.placement);
     }
 
-    /** By module pattern, repeated modules once: the parameters of the first, in order. */
+    /** Parameters by module pattern; of repeated modules only the first. */
     public static Map<String, List<ParameterShards>> byPattern(List<ParameterShards> all) {
         Map<String, List<ParameterShards>> groups = new LinkedHashMap<>();
         for (ParameterShards one : all) {
@@ -88,7 +89,7 @@ public record ParameterShards(String name, Shape shape, DType dtype, Placement p
         return groups;
     }
 
-    /** How many modules of the model a pattern stands for. */
+    /** How many modules have a parameter like this one. */
     public static long repeats(List<ParameterShards> all, ParameterShards one) {
         return all.stream()
                 .filter(p -> p.modulePattern().equals(one.modulePattern()) && p.looksLike(one))

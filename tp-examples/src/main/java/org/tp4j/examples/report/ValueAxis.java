@@ -6,27 +6,27 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A chart's axis: what it spans and where it is marked.
+ * An axis of a chart: its range, scale and ticks.
  *
- * @param low value at its beginning
- * @param high value at its end
- * @param logarithmic whether equal factors, not equal differences, are equally far
+ * @param low value at the start
+ * @param high value at the end
+ * @param logarithmic whether the scale is logarithmic
  */
 public record ValueAxis(double low, double high, boolean logarithmic) {
-    private static final int MOST_TICKS = 6;
+    private static final int MAX_TICKS = 6;
 
-    /** Equal differences are equally far. */
+    /** A linear axis. */
     public static ValueAxis linear(double low, double high) {
         return new ValueAxis(low, high > low ? high : low + 1, false);
     }
 
-    /** Equal factors are equally far; from the power of ten below the smallest value to above the largest. */
+    /** A logarithmic axis, from the power of ten below the smallest value to just above the largest. */
     public static ValueAxis powersOfTen(double smallest, double largest) {
         double low = Math.pow(10, Math.floor(Math.log10(Math.max(smallest, 1e-12)) + 1e-9));
         return new ValueAxis(low, Math.max(largest * 1.15, low * 10), true);
     }
 
-    /** Where a value lies, 0 at the beginning and 1 at the end; what lies beyond is put there. */
+    /** The position of a value, 0 at the start and 1 at the end; values outside the range are clamped. */
     public double fraction(double value) {
         double part = logarithmic
                 ? (Math.log(Math.max(value, 1e-300)) - Math.log(low)) / (Math.log(high) - Math.log(low))
@@ -34,18 +34,18 @@ public record ValueAxis(double low, double high, boolean logarithmic) {
         return Math.max(0, Math.min(1, part));
     }
 
-    /** Values to mark: round ones, a handful. */
+    /** Values to label: a handful of round numbers. */
     public List<Double> ticks() {
         List<Double> ticks = new ArrayList<>();
         if (logarithmic) {
             int decades = (int) Math.ceil(Math.log10(high / low));
-            int every = Math.max(1, decades / MOST_TICKS);
+            int every = Math.max(1, decades / MAX_TICKS);
             for (double tick = low; tick <= high * 1.0001; tick *= Math.pow(10, every)) {
                 ticks.add(tick);
             }
             return ticks;
         }
-        double step = roundStep((high - low) / MOST_TICKS);
+        double step = roundStep((high - low) / MAX_TICKS);
         for (long i = (long) Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
             ticks.add(i * step);
         }
@@ -62,7 +62,7 @@ public record ValueAxis(double low, double high, boolean logarithmic) {
         return 10 * power;
     }
 
-    /** A value as marked. */
+    /** The label of a tick. */
     public String label(double tick) {
         return new BigDecimal(tick, new MathContext(4)).stripTrailingZeros().toPlainString();
     }

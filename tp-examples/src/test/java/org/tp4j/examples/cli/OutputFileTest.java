@@ -39,7 +39,7 @@ class OutputFileTest {
     }
 
     @Test
-    void shouldSayThatTheFolderIsMissing() {
+    void shouldRefuseAMissingFolder() {
         Path missing = folder.resolve("no/such");
         assertThatThrownBy(() -> OutputFile.check("--metrics", missing.resolve("m.json")))
                 .isInstanceOf(TpException.class)
@@ -48,11 +48,11 @@ class OutputFileTest {
     }
 
     @Test
-    void shouldSayThatNothingCanBeWrittenThere() {
-        Path kernel = Path.of("/proc/self"); // where not even root makes files
+    void shouldRefuseAnUnwritableFolder() {
+        Path kernel = Path.of("/proc/self"); // where not even root can create files
         assumeTrue(Files.isDirectory(kernel), "no /proc on this system");
         assertThatThrownBy(() -> OutputFile.check("--metrics", kernel.resolve("m.json")))
                 .isInstanceOf(TpException.class)
-                .hasMessageContaining("no file can be written in " + kernel);
+                .hasMessageContaining("cannot write in " + kernel);
     }
 }

@@ -15,10 +15,10 @@ class DigitsTest {
     @Test
     void shouldHoldOutAFifthOfEveryDigit() {
         assertThat(digits.train().size() + digits.test().size()).isEqualTo(1797);
-        Map<Integer, Long> learnt = count(digits.train().images());
+        Map<Integer, Long> trained = count(digits.train().images());
         Map<Integer, Long> heldOut = count(digits.test().images());
         for (int digit = 0; digit < Digits.CLASSES; digit++) {
-            assertThat(heldOut.get(digit)).isEqualTo((learnt.get(digit) + heldOut.get(digit)) / 5);
+            assertThat(heldOut.get(digit)).isEqualTo((trained.get(digit) + heldOut.get(digit)) / 5);
         }
     }
 

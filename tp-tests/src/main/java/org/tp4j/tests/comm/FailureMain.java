@@ -1,5 +1,8 @@
 package org.tp4j.tests.comm;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Locale;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.World;
@@ -10,6 +13,10 @@ import org.tp4j.tensor.NdArray;
 /** Ranks that add up their numbers in a loop, until one of them fails in the way that was asked for. */
 public final class FailureMain {
     private static final int FATAL_CALL = 3;
+    private static final long FOR_GOOD_MS = 600_000; // longer than any test waits
+
+    /** System property: an empty folder in which the ranks meet before their first call. */
+    public static final String MEETING = "tp.test.meeting";
 
     private FailureMain() {}
 
@@ -23,6 +30,7 @@ public final class FailureMain {
         String how = args[0].toLowerCase(Locale.ROOT);
         int victim = Integer.parseInt(args[1]);
         Launch.run(TestLaunch.options(), world -> {
+            meet(world);
             for (int call = 1; call <= 10; call++) {
                 if (call == FATAL_CALL && world.rank() == victim) {
                     fail(world, how);
@@ -34,6 +42,21 @@ public final class FailureMain {
         });
     }
 
+    /** Takes what ranks load before their first call out of a timeout that is short. */
+    private static void meet(World world) throws IOException, InterruptedException {
+        String folder = System.getProperty(MEETING);
+        if (folder == null) {
+            return;
+        }
+        Values.read(Values.array(world.backend(), DType.FLOAT32, 1));
+        Files.createFile(Path.of(folder, "rank-" + world.rank()));
+        for (int rank = 0; rank < world.size(); rank++) {
+            while (!Files.exists(Path.of(folder, "rank-" + rank))) {
+                Thread.sleep(5);
+            }
+        }
+    }
+
     private static void fail(World world, String how) throws Exception {
         switch (how) {
             case "throw" -> throw new IllegalStateException("boom");
@@ -43,7 +66,7 @@ public final class FailureMain {
                 signal("STOP");
             }
             case "exit" -> System.exit(0);
-            case "late" -> Thread.sleep(60_000);
+            case "late" -> Thread.sleep(FOR_GOOD_MS);
             case "disagree" -> {
                 NdArray array = Values.array(world.backend(), DType.FLOAT32, 1, 1);
                 world.group().allReduce(array, array, ReduceOp.SUM).await();
@@ -56,6 +79,6 @@ public final class FailureMain {
     private static void signal(String name) throws Exception {
         String self = String.valueOf(ProcessHandle.current().pid());
         new ProcessBuilder("kill", "-" + name, self).inheritIO().start().waitFor();
-        Thread.sleep(60_000); // a stopped process goes on here if it is continued
+        Thread.sleep(FOR_GOOD_MS); // a stopped process goes on here if it is continued
     }
 }

@@ -10,7 +10,7 @@ import java.util.List;
  * it is, and then two ranks on it. On simulated devices everything runs too, small.
  */
 final class CheckPlan {
-    private static final String MLP = "org.tp4j.examples.mlp.MlpMain";
+    private static final String MLP = "org.tp4j.examples.cli.mlp.MlpMain";
     private static final String CONFORMANCE = "org.tp4j.tests.conformance.ConformanceMain";
     private static final String TESTS = "org.tp4j.tests.gpu.DeviceTestRunner"; // among the test classes
     private static final String NCCL = "-Dtp4j.comm.engine=nccl";

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tp4j.cuda.CudaLibraries;
-import org.tp4j.examples.mlp.MlpMain;
+import org.tp4j.examples.cli.mlp.MlpMain;
 import org.tp4j.tests.comm.MpiRun;
 import org.tp4j.tests.conformance.ConformanceMain;
 

@@ -14,7 +14,7 @@ import org.tp4j.cuda.CudaLibraries;
 
 /** Ranks as processes on simulated GPUs, started without MPI: by the variables that torchrun sets. */
 final class RankProcesses {
-    private static final long LIMIT_SECONDS = 60;
+    private static final long LIMIT_SECONDS = 150;
 
     private final int ranks;
     private final Class<?> main;

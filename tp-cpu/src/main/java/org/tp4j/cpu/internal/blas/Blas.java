@@ -34,7 +34,7 @@ public interface Blas {
             double[] c,
             int offsetC);
 
-    /** What computes, for messages. */
+    /** A description, for messages. */
     String description();
 
     /** Sets how many threads one product may use, if that can be set. */

@@ -17,12 +17,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * BLAS through {@code dev.ludovic.netlib}: OpenBLAS of {@code org.bytedeco} where its natives are on the class path, pure
- * Java otherwise. The JNI works on the Java arrays in place and holds them critical meanwhile.
+ * Java otherwise. Its JNI works on the Java arrays in place and pins them meanwhile.
  */
 public final class NetlibBlas implements Blas {
     private static final Logger LOG = LoggerFactory.getLogger(NetlibBlas.class);
 
-    /** Where netlib looks for the BLAS it forwards to; a user's own setting is left alone. */
+    /** Where netlib looks for the BLAS it forwards to; a user's own setting takes precedence. */
     private static final String LIBRARY_PROPERTY = "dev.ludovic.netlib.blas.nativeLibPath";
 
     private final BLAS blas;
@@ -84,7 +84,7 @@ public final class NetlibBlas implements Blas {
         return new NetlibBlas(NativeBLAS.getInstance(), "OpenBLAS (" + library + ")", true);
     }
 
-    /** Has JavaCPP extract and load its OpenBLAS; the library lies beside its JNI, under a name that varies. */
+    /** Lets JavaCPP extract and load its OpenBLAS; the library is next to its JNI, under a name that varies. */
     private static Path extracted() {
         Path folder = Path.of(Loader.load(openblas_nolapack.class)).getParent();
         if (folder != null) {

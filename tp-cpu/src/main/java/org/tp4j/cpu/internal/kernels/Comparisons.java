@@ -2,7 +2,7 @@ package org.tp4j.cpu.internal.kernels;
 
 import org.tp4j.tensor.BinaryFunction;
 
-/** Comparisons of floats; a step of 0 compares with one number throughout. */
+/** Comparisons of floats; a step of 0 compares with a single number. */
 final class Comparisons {
     private Comparisons() {}
 

@@ -19,7 +19,7 @@ import org.tp4j.tensor.UnaryFunction;
 
 /**
  * Elementwise kernels by {@link FloatKernels} for 32- and 16-bit floats, by {@link DoubleElementwise} for 64-bit ones; the
- * other types go through the reference.
+ * other types use the reference.
  *
  * <p>A broadcast operand that stays at one element over a {@linkplain Runs run} is first repeated over a piece of
  * scratch, so that every loop has only the form out[i] = f(a[i], b[i]).

@@ -11,7 +11,7 @@ import org.tp4j.tensor.LossKernels;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.UnaryFunction;
 
-/** Embedding look-up of every type and cross entropy of 32- and 16-bit floats; the rest goes through the reference. */
+/** Embedding look-up of every type and cross entropy of 32- and 16-bit floats; the rest uses the reference. */
 public final class CpuLoss implements LossKernels {
     private final FloatKernels floats;
     private final ArrayPool pool;

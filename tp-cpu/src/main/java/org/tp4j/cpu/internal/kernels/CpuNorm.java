@@ -12,9 +12,9 @@ import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.NormKernels;
 
-/** Layer norm and RMS norm of 32- and 16-bit floats, a row at a time; 64-bit floats go through the reference. */
+/** Layer norm and RMS norm of 32- and 16-bit floats, a row at a time; 64-bit floats use the reference. */
 public final class CpuNorm implements NormKernels {
-    /** Rows whose weight gradients are added up in floats before they go over to doubles. */
+    /** Rows whose weight gradients are summed in floats before they are added in doubles. */
     private static final int ROW_BLOCK = 8;
 
     private final FloatKernels floats;
@@ -217,7 +217,7 @@ public final class CpuNorm implements NormKernels {
 
     private static final float[] NOTHING = {};
 
-    /** Sums over rows of one number a column: a few rows in floats, then in doubles. */
+    /** Sums over rows, one number per column: a few rows in floats, then in doubles. */
     private final class ColumnSums {
         private final @Nullable NdArray out;
         private final int n;

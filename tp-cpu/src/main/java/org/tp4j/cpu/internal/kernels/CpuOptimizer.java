@@ -15,7 +15,7 @@ import org.tp4j.tensor.OptimizerKernels;
 import org.tp4j.tensor.ParameterUpdate;
 import org.tp4j.tensor.UnaryFunction;
 
-/** Optimizer steps on 32-bit weights (parameters or masters), a piece at a time; other types go through the reference. */
+/** Optimizer steps on 32-bit weights (parameters or masters), a piece at a time; other types use the reference. */
 public final class CpuOptimizer implements OptimizerKernels {
     private static final int PIECE = FloatView.PIECE;
 

@@ -28,7 +28,7 @@ public final class CpuRandom implements RandomKernels {
         this.pool = pool;
     }
 
-    /** What is done with the numbers of n elements, from {@code at} in the array; their words begin at words[from]. */
+    /** Uses the numbers of n elements, from {@code at} in the array; their words begin at words[from]. */
     private interface Sink {
         void accept(int at, int[] words, int from, int n);
     }

@@ -14,7 +14,7 @@ import org.tp4j.tensor.ReductionKernels;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.UnaryFunction;
 
-/** Reductions and row-wise kernels of 32- and 16-bit floats; the other types go through the reference. */
+/** Reductions and row-wise kernels of 32- and 16-bit floats; the other types use the reference. */
 public final class CpuReduction implements ReductionKernels {
     private final FloatKernels floats;
     private final ArrayPool pool;

@@ -22,7 +22,7 @@ final class FusedActivations {
         this.pool = pool;
     }
 
-    /** Elements a piece should have so that it consists of whole rows of n where rows are short. */
+    /** The number of elements of a piece that consists of whole rows of n, where rows are short. */
     private static int pieceFor(int n) {
         return n <= PIECE ? PIECE - PIECE % Math.max(1, n) : PIECE;
     }

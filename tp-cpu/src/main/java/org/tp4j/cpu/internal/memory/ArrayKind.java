@@ -82,7 +82,7 @@ public enum ArrayKind {
         }
     }
 
-    /** Fills an array with what shows if it is used before it is written, or after it was freed. */
+    /** Fills an array with values that stand out if it is read before it is written, or after it was freed. */
     void poison(Object array) {
         switch (this) {
             case FLOATS -> Arrays.fill((float[]) array, Float.NaN);
@@ -97,7 +97,7 @@ public enum ArrayKind {
     /** Elements that an array has room for. */
     static int length(Object array) {
         if (array instanceof float[] floats) {
-            return floats.length; // reflection is slow, and most are floats
+            return floats.length; // reflection is slow, and most arrays are floats
         }
         return java.lang.reflect.Array.getLength(array);
     }

@@ -7,12 +7,12 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.DType;
 
 /**
- * Arrays that have been used and will be again, so that a training step allocates nothing once it is warm.
+ * Arrays kept for reuse, so that a training step allocates nothing once it is warm.
  *
- * <p>Arrays are kept by element kind and size class, eight classes to a doubling. Small ones wait in the thread that
- * gave them back (no lock); the rest, and what a thread has too many of, in bins shared by all threads, a lock a bin.
- * Small arrays are as long as their class; large ones exactly as long as was first asked. The shared bins hold at most
- * {@code limitBytes}; what comes back beyond that is left to the garbage collector.
+ * <p>Arrays are kept by element kind and size class, eight classes per doubling. Small ones stay in the thread that
+ * returned them (no lock); the rest, and what a thread has too many of, go to bins shared by all threads, one lock per bin.
+ * Small arrays are as long as their class; large ones exactly as long as first requested. The shared bins hold at most
+ * {@code limitBytes}; what is returned beyond that is left to the garbage collector.
  */
 @SuppressWarnings("EnumOrdinal") // places of bins, which nothing outside remembers
 public final class ArrayPool {
@@ -48,9 +48,9 @@ public final class ArrayPool {
     }
 
     /**
-     * An array for {@code elements} elements of {@code dtype}, with anything in it.
+     * An array for {@code elements} elements of {@code dtype}, its content undefined.
      *
-     * @throws OutOfMemoryError if there is none even after everything pooled has been let go
+     * @throws OutOfMemoryError if there is not enough even after everything pooled has been dropped
      */
     public Object take(DType dtype, int elements) {
         ArrayKind kind = ArrayKind.of(dtype);
@@ -76,22 +76,22 @@ public final class ArrayPool {
         return found;
     }
 
-    /** Scratch floats; give them back with {@link #giveFloats}. */
+    /** Scratch floats; return them with {@link #giveFloats}. */
     public float[] takeFloats(long elements) {
         return (float[]) take(DType.FLOAT32, checkedLength(elements));
     }
 
-    /** Gives scratch floats back. */
+    /** Returns scratch floats. */
     public void giveFloats(float[] scratch) {
         give(DType.FLOAT32, scratch);
     }
 
-    /** Scratch doubles; give them back with {@link #giveDoubles}. */
+    /** Scratch doubles; return them with {@link #giveDoubles}. */
     public double[] takeDoubles(long elements) {
         return (double[]) take(DType.FLOAT64, checkedLength(elements));
     }
 
-    /** Gives scratch doubles back. */
+    /** Returns scratch doubles. */
     public void giveDoubles(double[] scratch) {
         give(DType.FLOAT64, scratch);
     }
@@ -103,7 +103,7 @@ public final class ArrayPool {
         return (int) elements;
     }
 
-    /** Takes an array back that {@link #take} gave. */
+    /** Returns an array that {@link #take} handed out. */
     void give(DType dtype, Object array) {
         ArrayKind kind = ArrayKind.of(dtype);
         if (poison) {
@@ -129,7 +129,7 @@ public final class ArrayPool {
         }
     }
 
-    /** Lets go of everything in the shared bins. */
+    /** Drops everything in the shared bins. */
     public void clear() {
         for (Bin bin : shared) {
             synchronized (bin) {
@@ -145,7 +145,7 @@ public final class ArrayPool {
         return pooledBytes.get();
     }
 
-    /** How many arrays have been made new so far. */
+    /** How many arrays have been allocated so far. */
     public long created() {
         return created.sum();
     }

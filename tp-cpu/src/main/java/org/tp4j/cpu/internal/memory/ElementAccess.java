@@ -31,7 +31,7 @@ public abstract class ElementAccess {
     /** Element i of the window. */
     public abstract double get(long i);
 
-    /** Rounds {@code value} into element i: floats to nearest even, integers towards zero and saturated. */
+    /** Stores {@code value} in element i: floats rounded to nearest even, integers truncated and saturated. */
     public abstract void set(long i, double value);
 
     /** Element i as an integer. */

@@ -35,17 +35,17 @@ public final class FloatView {
         this.shorts = array.dtype() == DType.FLOAT32 ? null : storage.shorts();
     }
 
-    /** Whether kernels with this type go through a view. */
+    /** Whether kernels of this type use a view. */
     public static boolean suits(DType dtype) {
         return dtype == DType.FLOAT32 || dtype.isHalf();
     }
 
-    /** Whether the array itself is worked on, so that pieces may be of any length and scratch is not touched. */
+    /** Whether pieces are the array itself, so that they may be of any length and scratch is not used. */
     public boolean isDirect() {
         return floats != null;
     }
 
-    /** Where element i is in what {@link #read} and {@link #target} give for a piece that begins with it. */
+    /** Index of element i in what {@link #read} and {@link #target} return for a piece that begins with it. */
     public int at(int i) {
         return floats != null ? offset + i : 0;
     }
@@ -65,7 +65,7 @@ public final class FloatView {
         return floats != null ? floats : scratch;
     }
 
-    /** Stores a piece written to what {@link #target} gave. */
+    /** Stores a piece that was written to the array returned by {@link #target}. */
     public void write(int first, int n, float[] target) {
         if (floats != null) {
             return;

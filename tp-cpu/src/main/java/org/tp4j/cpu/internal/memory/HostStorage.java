@@ -64,13 +64,13 @@ public final class HostStorage extends Storage {
     /**
      * The array, of the type that goes with {@link #dtype()}.
      *
-     * @throws IllegalStateException if the memory has been given back
+     * @throws IllegalStateException if the memory has been freed
      */
     public Object array() {
         Object live = array;
         if (live == null) {
             checkLive();
-            throw new IllegalStateException("memory is being given back");
+            throw new IllegalStateException("memory is being freed");
         }
         return live;
     }

@@ -3,7 +3,7 @@ package org.tp4j.cpu.internal.memory;
 import org.tp4j.tensor.Shape;
 
 /**
- * Counts through the index tuples of a box, last dimension fastest, and keeps the offset of the current tuple in several
+ * Iterates over the index tuples of a box, last dimension fastest, and keeps the offset of the current tuple in several
  * strided arrays.
  */
 public final class Odometer {
@@ -46,7 +46,7 @@ public final class Odometer {
         return offsets[i];
     }
 
-    /** Moves to the next tuple; from the last to the first. */
+    /** Moves to the next tuple; after the last comes the first. */
     public void next() {
         for (int d = sizes.length - 1; d >= 0; d--) {
             index[d]++;

@@ -76,7 +76,7 @@ public final class Runs {
         return true;
     }
 
-    /** Whether a run is left. */
+    /** Whether there is another run. */
     public boolean more() {
         return at < end;
     }
@@ -101,7 +101,7 @@ public final class Runs {
         return moves[operand];
     }
 
-    /** Goes to the next run. */
+    /** Moves to the next run. */
     public void next() {
         at += length;
         for (int d = 1; d < sizes.length; d++) {

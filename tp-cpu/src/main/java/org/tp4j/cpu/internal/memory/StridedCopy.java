@@ -3,7 +3,7 @@ package org.tp4j.cpu.internal.memory;
 import java.util.Arrays;
 
 /**
- * Copies boxes between strided windows of arrays of any one type. Dimensions that lie behind each other in both windows
+ * Copies boxes between strided windows of arrays of any one type. Dimensions that are contiguous in both windows
  * are merged; contiguous inner runs are moved as blocks; where one window runs along another dimension than the other (a
  * transpose), both dimensions are cut into tiles so that every cache line fetched is used whole.
  */
@@ -166,7 +166,7 @@ public final class StridedCopy {
         }
     }
 
-    /** One element repeated: what a stretched dimension is filled with. */
+    /** Repeats one element along a stretched dimension. */
     private void fill(int srcAt, int dstAt, int n) {
         if (src instanceof float[] from) {
             Arrays.fill((float[]) dst, dstAt, dstAt + n, from[srcAt]);

@@ -1,3 +1,3 @@
-/** Arrays of the host: pooled storage, and ways to walk through them. */
+/** Arrays of the host: pooled storage, and ways to traverse them. */
 @org.jspecify.annotations.NullMarked
 package org.tp4j.cpu.internal.memory;

@@ -1,7 +1,7 @@
 package org.tp4j.cpu.internal.scalar;
 
 /**
- * What is the same for all elements of an Adam step: g' = gradScale · g + coupledDecay · w, m = β1 m + (1 - β1) g',
+ * The factors that all elements of an Adam step share: g' = gradScale · g + coupledDecay · w, m = β1 m + (1 - β1) g',
  * v = β2 v + (1 - β2) g'², w = keep · w - rate · m / (root · √v + eps).
  *
  * @param keep 1 - lr · decay where the decay is decoupled, otherwise 1

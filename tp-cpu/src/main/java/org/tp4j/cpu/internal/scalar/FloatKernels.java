@@ -12,16 +12,16 @@ import org.tp4j.tensor.UnaryFunction;
  * Sums}.
  *
  * <p>There are scalar and vector loops, and they give the same bits: which of them computes a piece may change at any
- * time without anybody noticing. Where an exact result is smaller than 1e-36, 0 may stand for it.
+ * time without an effect. Where an exact result is smaller than 1e-36, 0 may stand for it.
  */
 public interface FloatKernels {
-    /** What computes, for messages. */
+    /** A description, for messages. */
     String description();
 
     /** out = function(x; a, b). */
     void unary(UnaryFunction function, float[] x, int xAt, float[] out, int outAt, int n, float a, float b);
 
-    /** out = function(a, b) for a kernel that gives numbers. */
+    /** out = function(a, b) for a function that gives numbers. */
     void binary(BinaryFunction function, float[] a, int aAt, float[] b, int bAt, float[] out, int outAt, int n);
 
     /** value = activation(x) and slope = activation'(x); either may be x. */

@@ -5,8 +5,8 @@ import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.UnaryFunction;
 
 /**
- * Functions of one float by polynomials that are good to some 1e-8, in float arithmetic, and the loops over them. The vector
- * loops do the same operations in the same order, so that both give the same bits.
+ * Functions of one float by polynomials that are good to some 1e-8, in float arithmetic, and the loops over them. The
+ * vector loops do the same operations in the same order, so that both give the same bits.
  *
  * <p>All activations have the form f(x) = max(x, 0) - a T(a) with a = |x|, where T falls from 1/2 to 0:
  *
@@ -68,7 +68,7 @@ public final class ScalarMath {
     /** Beyond this tanh is 1. */
     public static final float TANH_LIMIT = 20;
 
-    /** Where e^-a and e^(-a²/2) have become subnormal: the power of two that they are multiplied by is 0 there. */
+    /** Where e^-a and e^(-a²/2) become subnormal: the power of two they are multiplied by is 0 there. */
     public static final float EXP_LIMIT = 88.03f;
 
     public static final float GELU_LIMIT = 13.27f;
@@ -90,7 +90,7 @@ public final class ScalarMath {
     public static final int ROUNDER_BITS = 0x4b400000;
     public static final int ONE_BITS = 0x3f800000;
 
-    /** Whether {@link Math#fma} is an instruction; where it is not it is done in decimal, a thousand times slower. */
+    /** Whether {@link Math#fma} is an instruction; otherwise it is computed in decimal, a thousand times slower. */
     private static final boolean FUSES = fmaIsFast();
 
     private ScalarMath() {}

@@ -10,13 +10,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which vector loops have been compiled. A loop with the Vector API that has not been compiled makes an object of every
- * vector, and is some thousand times slower than one that has; and it takes hundreds of milliseconds of such running
- * until it is. So a loop is first run in the background, on scratch, once the scalar loop has done enough work to show
- * that it pays; when it has become fast it takes over. The results are the same bits.
+ * Which vector loops have been compiled. A loop with the Vector API that has not been compiled allocates an object for
+ * every vector and is about a thousand times slower than one that has; and it takes hundreds of milliseconds of such
+ * running until it is. So a loop is first run in the background, on scratch, once the scalar loop has done enough work to
+ * show that it pays; when it has become fast it takes over. The results are the same bit for bit.
  */
 final class Readiness {
-    /** Elements the scalar loop computes, a millisecond or so, before the vector loop is warmed up. */
+    /** Elements that the scalar loop computes, in about a millisecond, before the vector loop is warmed up. */
     private static final long WORTHWHILE = 400_000;
 
     private static final int MAX_CALLS = 200_000;
@@ -26,12 +26,12 @@ final class Readiness {
     private final AtomicLongArray elements;
     private final Supplier<Optional<Runnable[]>> loops;
 
-    /** Made by the worker when it is first needed: it is this that loads the Vector API. */
+    /** Created by the worker when first needed, since it loads the Vector API. */
     private Runnable @Nullable [] made;
 
     private boolean unfit;
 
-    /** One thread, which goes when there is nothing to do. */
+    /** One thread, which ends when idle. */
     private final ThreadPoolExecutor worker =
             new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
                 Thread thread = new Thread(task, "tp4j-vector-warm-up");
@@ -55,7 +55,7 @@ final class Readiness {
     /**
      * Every loop is warmed up in the background.
      *
-     * @param loops gives what runs each loop over a few vectors of scratch, or nothing if none shall ever be ready
+     * @param loops returns what runs each loop over a few vectors of scratch, or nothing if vectors are not to be used
      */
     static Readiness inTheBackground(int count, Supplier<Optional<Runnable[]>> loops) {
         return new Readiness(count, loops, false);
@@ -74,7 +74,7 @@ final class Readiness {
         return false;
     }
 
-    /** Runs the loop until a call takes no longer than compiled code would; gives up on it if that never happens. */
+    /** Runs the loop until a call takes no longer than compiled code would; gives up if that never happens. */
     private void warmUp(int id) {
         final long compiledNanos = 6_000; // for 256 elements; it is 300 when compiled, and over 40 000 before
         if (made == null && !unfit) {

@@ -33,8 +33,8 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.UnaryFunction;
 
 /**
- * {@link org.tp4j.cpu.internal.scalar.FloatKernels} with the Vector API: whole vectors by vector loops, once they are {@linkplain
- * Readiness ready}, and the rest by the scalar ones.
+ * {@link org.tp4j.cpu.internal.scalar.FloatKernels} with the Vector API: whole vectors by vector loops, once they are
+ * {@linkplain Readiness ready}, and the rest by the scalar ones.
  */
 @SuppressWarnings("EnumOrdinal") // numbers of loops, which nothing outside remembers
 public final class VectorFloatKernels extends ScalarFloatKernels {
@@ -56,14 +56,14 @@ public final class VectorFloatKernels extends ScalarFloatKernels {
         return new VectorFloatKernels(Readiness.inTheBackground(COUNT, VectorLoops::warmUps));
     }
 
-    /** Loops that run from the first call on, slow as they are until they have been compiled. */
+    /** Loops that run from the first call on, slow until they have been compiled. */
     public static VectorFloatKernels atOnce() {
         return new VectorFloatKernels(Readiness.atOnce(COUNT));
     }
 
     @Override
     public String description() {
-        String vectors = "Vector API, " + LANES + " floats a vector";
+        String vectors = "Vector API, " + LANES + " floats per vector";
         return VectorLoops.isUseful() ? vectors : "scalar, for the " + vectors + " would not pay";
     }
 

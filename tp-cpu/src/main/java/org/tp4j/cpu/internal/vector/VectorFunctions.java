@@ -51,7 +51,7 @@ import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.UnaryFunction;
 
 /**
- * One loop a function, over a multiple of {@link VectorConstants#LANES} elements. The formulas and the letters are those
+ * One loop per function, over a multiple of {@link VectorConstants#LANES} elements. The formulas and the letters are those
  * of {@link ScalarMath}; v is x.
  *
  * <p>The loops repeat each other's lines on purpose: a vector that crosses a call which is not inlined becomes an object

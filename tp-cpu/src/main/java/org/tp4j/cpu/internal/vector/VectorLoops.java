@@ -40,8 +40,8 @@ final class VectorLoops {
     private VectorLoops() {}
 
     /**
-     * Whether vectors pay on this machine: they have at least eight lanes of 32 bits, or it is an ARM. Those have fused
-     * multiply-add, which is very slow where the processor has not.
+     * Whether vectors pay on this machine: they have at least eight lanes of 32 bits, or it is an ARM. Such machines have
+     * fused multiply-add, which is very slow where the processor lacks it.
      */
     static boolean isUseful() {
         return IntVector.SPECIES_PREFERRED.length() >= 8

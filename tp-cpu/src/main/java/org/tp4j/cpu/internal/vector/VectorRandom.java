@@ -13,7 +13,7 @@ import jdk.incubator.vector.LongVector;
 import jdk.incubator.vector.VectorSpecies;
 import org.tp4j.cpu.internal.scalar.Philox;
 
-/** Philox with a counter a 64-bit lane, and dropout. */
+/** Philox with one counter per 64-bit lane, and dropout. */
 final class VectorRandom {
     private static final VectorSpecies<Long> L = VectorSpecies.of(long.class, F.vectorShape());
     private static final VectorSpecies<Integer> I = VectorSpecies.of(int.class, F.vectorShape());

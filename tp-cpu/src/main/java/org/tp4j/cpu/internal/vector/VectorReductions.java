@@ -30,7 +30,9 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/** Sums over whole blocks in the order of {@link org.tp4j.cpu.internal.scalar.Sums}; a vector is part of a row of columns. */
+/**
+ * Sums over whole blocks in the order of {@link org.tp4j.cpu.internal.scalar.Sums}; a vector is part of a row of columns.
+ */
 final class VectorReductions {
     private static final VectorSpecies<Double> D = VectorSpecies.of(double.class, F.vectorShape());
     private static final int HALF = LANES / 2;

@@ -8,20 +8,20 @@ import org.tp4j.comm.engine.GroupEngines;
 import org.tp4j.comm.record.CheckingGroup;
 
 /**
- * Settings of the collectives, concluded once when ranks start.
+ * Settings of the collectives, fixed when ranks start.
  *
- * @param timeoutMs how long a rank waits for its peers in one call before it reports who is behind and gives up
+ * @param timeoutMs how long a rank waits for its peers in one call before it reports who is behind and fails
  * @param checking whether ranks compare signatures before any data moves ({@link CheckingGroup})
- * @param flightRecord folder that a failing rank writes its last calls into, or null for none
+ * @param flightRecord folder for the last calls of a failing rank, or null for none
  * @param engine what carries collectives between devices: {@code auto}, {@code host} or an engine's name, see
  *     {@link GroupEngines#choose}
  */
 public record CommunicationOptions(
         long timeoutMs, boolean checking, @Nullable Path flightRecord, String engine) {
-    /** System property: seconds before a waiting rank gives up; 600 unless set. */
+    /** System property: seconds a rank waits for its peers; 600 by default. */
     public static final String TIMEOUT = "tp4j.comm.timeoutSeconds";
 
-    /** System property: {@code true} switches checking mode on. */
+    /** System property: {@code true} turns checking mode on. */
     public static final String CHECKING = "tp4j.comm.check";
 
     /** System property: folder for flight records. */
@@ -30,27 +30,28 @@ public record CommunicationOptions(
     /** System property: {@code auto} (the default), {@code host}, or the name of a {@link GroupEngine} such as {@code nccl}. */
     public static final String ENGINE = "tp4j.comm.engine";
 
-    /** Engine: the device type's own where every rank has a device of its own, otherwise the host's memory. */
+    /** Engine: the device type's own engine if every rank has its own device, otherwise host memory. */
     public static final String AUTO = "auto";
 
-    /** Engine: through the host's memory. */
+    /** Engine: collectives go through host memory. */
     public static final String HOST = "host";
 
     /** Checks the values. */
     public CommunicationOptions {
         if (timeoutMs <= 0) {
-            throw new IllegalArgumentException("timeout of " + timeoutMs + " ms; it must be positive");
+            throw new IllegalArgumentException("timeout of " + timeoutMs + " ms; HINT: it must be positive");
         }
     }
 
-    /** What the system properties say. */
+    /** Read from the system properties. */
     public static CommunicationOptions fromSystem() {
         String seconds = System.getProperty(TIMEOUT, "600");
         long timeoutMs;
         try {
             timeoutMs = Math.round(1000 * Double.parseDouble(seconds));
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("-D" + TIMEOUT + "=" + seconds + " is not a number of seconds", e);
+            throw new IllegalArgumentException(
+                    "-D" + TIMEOUT + "=" + seconds + " is not a number of seconds; HINT: such as 600", e);
         }
         String folder = System.getProperty(FLIGHT_RECORD, "");
         return new CommunicationOptions(

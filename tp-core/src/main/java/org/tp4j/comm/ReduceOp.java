@@ -1,6 +1,6 @@
 package org.tp4j.comm;
 
-/** How a collective joins the ranks' values. */
+/** How a collective reduces the ranks' values. */
 public enum ReduceOp {
     /** Sum. */
     SUM,

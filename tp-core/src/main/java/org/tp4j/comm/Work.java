@@ -14,7 +14,7 @@ public interface Work extends Pending {
         return Done.INSTANCE;
     }
 
-    /** The one finished work. */
+    /** Work that is done already. */
     enum Done implements Work {
         /** The instance. */
         INSTANCE;

@@ -3,8 +3,8 @@ package org.tp4j.comm;
 import org.tp4j.tensor.Backend;
 
 /**
- * What a launched rank knows of itself: its number, the group of all ranks and the device it is bound to. Passed to
- * whatever needs it; nothing keeps it in a static field.
+ * What a launched rank knows about itself: its number, the group of all ranks and its device. It is passed to whatever
+ * needs it; nothing keeps it in a static field.
  */
 public interface World extends AutoCloseable {
     /** This rank's number, from 0. */
@@ -17,7 +17,7 @@ public interface World extends AutoCloseable {
         return group().size();
     }
 
-    /** This rank's number among those on its machine. */
+    /** This rank's number among the ranks on its machine, from 0. */
     int localRank();
 
     /** Number of ranks on this machine. */
@@ -29,10 +29,10 @@ public interface World extends AutoCloseable {
     /** The device this rank computes on. */
     Backend backend();
 
-    /** How the ranks were started: {@code threads}, {@code mpi} or {@code alone}. */
+    /** The launcher that started the ranks: {@code threads}, {@code mpi} or {@code env}. */
     String launcher();
 
-    /** Leaves; collective where the engine needs it to be. */
+    /** Leaves the group; collective if the engine needs it to be. */
     @Override
     void close();
 }

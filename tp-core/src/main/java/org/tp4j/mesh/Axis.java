@@ -3,9 +3,9 @@ package org.tp4j.mesh;
 import org.tp4j.comm.ProcessGroup;
 
 /**
- * One axis of a mesh as this rank sees it: the ranks that differ from it in this coordinate alone.
+ * One axis of a mesh as this rank sees it: the ranks that differ from it only in this coordinate.
  *
- * <p>Axes are compared by identity: a slice of a mesh shares the axes of the mesh it was cut from.
+ * <p>Axes are compared by identity: a slice of a mesh shares the axes of that mesh.
  */
 public final class Axis {
     private final String name;
@@ -26,7 +26,7 @@ public final class Axis {
         return group.size();
     }
 
-    /** This rank's place along it, from 0. */
+    /** This rank's coordinate along it, from 0. */
     public int coordinate() {
         return group.rank();
     }

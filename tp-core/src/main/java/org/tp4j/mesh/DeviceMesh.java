@@ -22,8 +22,8 @@ import org.tp4j.tensor.Backend;
  * DeviceMesh tp = mesh.slice("tp");
  * }</pre>
  *
- * <p>Making a mesh and {@link #flatten} are collective: every rank calls them alike. Ranks in arguments and names of axes
- * follow the field's use: an <em>axis</em> belongs to a mesh, a <em>dim</em> to a tensor.
+ * <p>Creating a mesh and {@link #flatten} are collective: every rank makes the same calls. An <em>axis</em> belongs to a
+ * mesh, a <em>dim</em> to a tensor.
  */
 public final class DeviceMesh {
     private final Backend backend;
@@ -49,7 +49,7 @@ public final class DeviceMesh {
      * A mesh over all ranks.
      *
      * @param axes names and sizes, outermost first
-     * @throws IllegalArgumentException if the sizes do not multiply to the number of ranks, or a name repeats
+     * @throws IllegalArgumentException if the product of the sizes is not the number of ranks, or a name repeats
      */
     @SafeVarargs
     @SuppressWarnings("varargs")
@@ -64,13 +64,15 @@ public final class DeviceMesh {
         for (Map.Entry<String, Integer> axis : axes) {
             if (axis.getValue() < 1 || axis.getKey().isEmpty() || !names.add(axis.getKey())) {
                 throw new IllegalArgumentException(
-                        "mesh axes need distinct names and sizes of at least 1, were " + axes);
+                        "mesh axes need distinct, non-empty names and sizes of at least 1, but are " + axes
+                                + "; HINT: such as Map.entry(\"dp\", 2), Map.entry(\"tp\", 4)");
             }
             product *= axis.getValue();
         }
         if (product != base.size() || axes.isEmpty()) {
-            throw new IllegalArgumentException("a mesh of " + axes + " needs " + product + " ranks, but group '"
-                    + base.name() + "' has " + base.size() + "; HINT: the sizes of the axes multiply to the ranks");
+            throw new IllegalArgumentException(
+                    "a mesh of " + axes + " needs " + product + " ranks, but group '" + base.name() + "' has "
+                            + base.size() + "; HINT: the product of the axis sizes must be the number of ranks");
         }
         List<Axis> made = new ArrayList<>();
         List<Integer> sizes = axes.stream().map(Map.Entry::getValue).toList();
@@ -83,8 +85,9 @@ public final class DeviceMesh {
     }
 
     /**
-     * The group of the ranks that differ from this one along {@code members} alone, the last of them running fastest. Every
-     * rank knows all groups, so that no message is needed and a {@link org.tp4j.comm.engine.FakeGroup} can be cut too.
+     * The group of the ranks that differ from this one only along the axes {@code members}, the last of them running
+     * fastest. Every rank knows all groups, so that no message is needed and a {@link org.tp4j.comm.engine.FakeGroup} can be
+     * partitioned too.
      */
     private static ProcessGroup along(ProcessGroup base, String name, List<Integer> sizes, List<Integer> members) {
         Map<Integer, TreeMap<Integer, Integer>> groups = new TreeMap<>();
@@ -110,7 +113,7 @@ public final class DeviceMesh {
                 name, groups.values().stream().map(g -> List.copyOf(g.values())).toList());
     }
 
-    /** The backend that holds this rank's part of tensors. */
+    /** The backend that holds this rank's part of each tensor. */
     public Backend backend() {
         return backend;
     }
@@ -133,7 +136,7 @@ public final class DeviceMesh {
     /**
      * Number of the axis of that name.
      *
-     * @throws IllegalArgumentException naming the axes there are
+     * @throws IllegalArgumentException if there is none; names the axes that exist
      */
     public int axisIndex(String name) {
         for (int i = 0; i < axes.size(); i++) {
@@ -155,8 +158,8 @@ public final class DeviceMesh {
     }
 
     /**
-     * A place for what is worked out once for layouts on this mesh and its slices, and is dropped with them: keys are
-     * values that compare by content.
+     * A cache for results about layouts on this mesh and its slices, which lives as long as they do. Keys compare by
+     * content.
      */
     public Map<Object, Object> cache() {
         return grid.cache;
@@ -168,7 +171,8 @@ public final class DeviceMesh {
         for (String name : names) {
             Axis axis = axis(name);
             if (chosen.contains(axis)) {
-                throw new IllegalArgumentException("axis '" + name + "' is asked for twice");
+                throw new IllegalArgumentException(
+                        "axis '" + name + "' is listed twice; HINT: each axis of a slice is another one");
             }
             chosen.add(axis);
         }
@@ -179,20 +183,20 @@ public final class DeviceMesh {
     }
 
     /**
-     * The mesh of one axis that joins several, the last of them running fastest. Collective over the whole mesh at the
-     * first call for the same axes.
+     * A mesh of one axis that combines several, the last of them running fastest. The first call for the same axes is
+     * collective over the whole mesh.
      */
     public DeviceMesh flatten(String name, String... names) {
         List<Axis> chosen = slice(names).axes;
-        Axis joined = grid.flattened.get(chosen);
-        if (joined == null) {
-            joined = join(name, chosen);
-            grid.flattened.put(chosen, joined);
+        Axis flat = grid.flattened.get(chosen);
+        if (flat == null) {
+            flat = combine(name, chosen);
+            grid.flattened.put(chosen, flat);
         }
-        return new DeviceMesh(backend, List.of(joined), grid);
+        return new DeviceMesh(backend, List.of(flat), grid);
     }
 
-    private Axis join(String name, List<Axis> chosen) {
+    private Axis combine(String name, List<Axis> chosen) {
         List<Integer> sizes = grid.axes.stream().map(Axis::size).toList();
         List<Integer> members = chosen.stream().map(grid.axes::indexOf).toList();
         return new Axis(name, along(grid.base, name, sizes, members));

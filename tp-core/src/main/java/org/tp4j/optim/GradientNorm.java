@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.tp4j.comm.GroupNumbers;
 import org.tp4j.mesh.Axis;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
@@ -80,10 +81,7 @@ final class GradientNorm {
 
     private static void join(Axis axis, List<Set<Axis>> sets, NormType type, NdArray parts) {
         int n = sets.size();
-        NdArray all = NdArray.allocate(parts.backend(), DType.FLOAT64, Shape.of(axis.size(), n));
-        long[] counts = new long[axis.size()];
-        Arrays.fill(counts, n);
-        axis.group().allGather(parts, all, counts).await();
+        NdArray all = GroupNumbers.allGather(axis.group(), parts);
         NdArray joined = NdArray.allocate(parts.backend(), DType.FLOAT64, Shape.of(n));
         parts.backend().reduction().reduce(type.ofParts(), all, new boolean[] {true, false}, joined);
         for (int s = 0; s < n; s++) {

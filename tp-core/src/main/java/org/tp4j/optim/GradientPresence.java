@@ -1,19 +1,12 @@
 package org.tp4j.optim;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.tp4j.comm.GroupNumbers;
 import org.tp4j.layout.Layout;
 import org.tp4j.mesh.Axis;
-import org.tp4j.tensor.Backend;
-import org.tp4j.tensor.DType;
-import org.tp4j.tensor.NdArray;
-import org.tp4j.tensor.Scope;
-import org.tp4j.tensor.Shape;
 
 /**
  * Compares over the ranks which parameters have a gradient: where one rank trains a parameter and another passes it over,
@@ -50,16 +43,16 @@ final class GradientPresence {
                 here.add(slot);
             }
         }
-        byte[] mine = new byte[here.size()];
+        boolean[] mine = new boolean[here.size()];
         for (int i = 0; i < mine.length; i++) {
-            mine[i] = (byte) (here.get(i).hasGradient() ? 1 : 0);
+            mine[i] = here.get(i).hasGradient();
         }
-        byte[] all = gather(axis, here.get(0).backend(), mine);
+        boolean[] all = GroupNumbers.allGather(axis.group(), here.get(0).backend(), mine);
         for (int i = 0; i < mine.length; i++) {
             List<Integer> with = new ArrayList<>();
             List<Integer> without = new ArrayList<>();
             for (int r = 0; r < axis.size(); r++) {
-                (all[r * mine.length + i] == 1 ? with : without).add(r);
+                (all[r * mine.length + i] ? with : without).add(r);
             }
             if (!with.isEmpty() && !without.isEmpty()) {
                 throw new IllegalStateException("parameter '" + here.get(i).name() + "' has a gradient on ranks " + with
@@ -67,21 +60,6 @@ final class GradientPresence {
                         + "; HINT: every rank runs the same modules and backward(); one without data takes a loss of 0"
                         + " from an empty batch");
             }
-        }
-    }
-
-    @SuppressWarnings("try") // a scope that only owns
-    private static byte[] gather(Axis axis, Backend backend, byte[] mine) {
-        try (Scope scope = Scope.open("gradient presence")) {
-            NdArray in = NdArray.allocate(backend, DType.BOOL, Shape.of(mine.length));
-            NdArray out = NdArray.allocate(backend, DType.BOOL, Shape.of(axis.size(), mine.length));
-            backend.copyIn(ByteBuffer.wrap(mine).order(ByteOrder.LITTLE_ENDIAN), in);
-            long[] counts = new long[axis.size()];
-            Arrays.fill(counts, mine.length);
-            axis.group().allGather(in, out, counts).await();
-            byte[] all = new byte[axis.size() * mine.length];
-            backend.copyOut(out, ByteBuffer.wrap(all));
-            return all;
         }
     }
 }

@@ -2,7 +2,7 @@ package org.tp4j.mpi;
 
 import java.nio.ByteBuffer;
 
-/** A set of sends and receives that go out together and are complete together. */
+/** A set of sends and receives that are posted and completed together. */
 final class MessageBatch {
     private static final int ENTRY_BYTES = 5 * Long.BYTES;
 
@@ -14,9 +14,9 @@ final class MessageBatch {
     private int count;
 
     /**
-     * Room for {@code capacity} messages.
+     * An empty batch for up to {@code capacity} messages.
      *
-     * @param tagBase what the ranks' calls have in common; see {@link MpiTags}
+     * @param tagBase the common part of the messages' tags, see {@link MpiTags}
      */
     MessageBatch(NativeBuffer.Pool pool, MpiTags tags, int tagBase, int capacity) {
         this.pool = pool;
@@ -26,32 +26,32 @@ final class MessageBatch {
         this.plan = pool.take((long) capacity * (ENTRY_BYTES + Long.BYTES));
     }
 
-    /** Bytes {@code at} to {@code at + bytes} to a peer. */
+    /** Sends bytes {@code at} to {@code at + bytes} to a peer. */
     void send(int peer, NativeBuffer from, long at, long bytes) {
         add(0, peer, from, at, bytes);
     }
 
-    /** From a peer into bytes {@code at} to {@code at + bytes}. */
+    /** Receives bytes {@code at} to {@code at + bytes} from a peer. */
     void receive(int peer, NativeBuffer into, long at, long bytes) {
         add(1, peer, into, at, bytes);
     }
 
     private void add(int receive, int peer, NativeBuffer data, long at, long bytes) {
         if (bytes == 0) {
-            return; // both sides know
+            return; // both sides know the length
         }
         put(receive, peer, data.address() + at, bytes);
     }
 
-    /** A message without content in each direction. */
-    void greet(int peer) {
+    /** Exchanges empty messages with a peer. */
+    void empty(int peer) {
         put(1, peer, plan.address(), 0);
         put(0, peer, plan.address(), 0);
     }
 
     private void put(int receive, int peer, long address, long bytes) {
         if (count == capacity) {
-            throw new IllegalStateException("more messages than planned");
+            throw new IllegalStateException("more than " + capacity + " messages in a batch");
         }
         ByteBuffer entry = plan.buffer();
         int at = count++ * ENTRY_BYTES;
@@ -66,12 +66,12 @@ final class MessageBatch {
         return plan.address() + (long) capacity * ENTRY_BYTES;
     }
 
-    /** Lets all of them go. */
+    /** Posts all messages. */
     void post(long comm) {
         MpiNative.post(comm, plan.address(), count, requests());
     }
 
-    /** Whether all are complete; then this object is of no further use. */
+    /** Whether all messages are complete; if so, the batch must not be used any more. */
     boolean test() {
         if (!MpiNative.test(requests(), count)) {
             return false;

@@ -2,125 +2,132 @@ package org.tp4j.mpi;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
-import org.tp4j.comm.CommunicationException;
+import java.util.function.Supplier;
 import org.tp4j.comm.ProcessGroup;
+import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.Work;
 import org.tp4j.comm.engine.EngineGroup;
+import org.tp4j.comm.engine.SplitRequest;
 import org.tp4j.comm.record.CallRecord;
 import org.tp4j.comm.record.Collective;
-import org.tp4j.comm.record.CollectiveCall;
 import org.tp4j.tensor.NdArray;
 
-/** A group of processes over MPI: one communicator of its own. */
+/** A group of processes over MPI, with a communicator of its own. */
 final class MpiGroup extends EngineGroup {
-    private final MpiJob job;
-    private final long comm;
+    private final MpiComm comm;
     private final long[] sent;
     private final long[] received;
 
-    MpiGroup(MpiJob job, long comm, String name, int rank, List<Integer> worldRanks) {
-        super(name, rank, worldRanks, job.recorder());
-        this.job = job;
+    MpiGroup(MpiComm comm, String name) {
+        super(name, comm.rank(), comm.worldRanks(), comm.job().recorder());
         this.comm = comm;
         this.sent = new long[size()];
         this.received = new long[size()];
     }
 
-    MpiJob job() {
-        return job;
-    }
-
-    long comm() {
-        return comm;
+    @Override
+    public Work startAllReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op) {
+        return start(record, in, out, () -> MpiReductions.allReduce(comm, record, in, out, op));
     }
 
     @Override
-    protected Work start(CallRecord record, @Nullable NdArray in, @Nullable NdArray out) {
-        CollectiveCall call = record.call();
+    public Work startReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op, int root) {
+        return start(record, in, out, () -> MpiReductions.reduce(comm, record, in, out, op, root));
+    }
+
+    @Override
+    public Work startReduceScatter(CallRecord record, NdArray in, NdArray out, long[] counts, ReduceOp op) {
+        return start(record, in, out, () -> new MpiReductions.Scatter(comm, record, in, out, counts, op));
+    }
+
+    @Override
+    public Work startAllGather(CallRecord record, NdArray in, NdArray out, long[] counts) {
+        return start(record, in, out, () -> new MpiTransfers.Gather(comm, record, in, out, counts));
+    }
+
+    @Override
+    public Work startAllToAll(CallRecord record, NdArray in, long[] sendCounts, NdArray out, long[] receiveCounts) {
+        return start(
+                record, in, out, () -> new MpiTransfers.AllToAll(comm, record, in, sendCounts, out, receiveCounts));
+    }
+
+    @Override
+    public Work startBroadcast(CallRecord record, NdArray array, int root) {
+        return start(record, array, array, () -> new MpiTransfers.Broadcast(comm, record, array, root));
+    }
+
+    @Override
+    public Work startSend(CallRecord record, NdArray array, int peer) {
+        return start(new MpiTransfers.Message(comm, record, ++sent[peer], array, peer, false));
+    }
+
+    @Override
+    public Work startReceive(CallRecord record, NdArray array, int peer) {
+        return start(new MpiTransfers.Message(comm, record, ++received[peer], array, peer, true));
+    }
+
+    @Override
+    public Work startBarrier(CallRecord record) {
+        return size() == 1 ? done(record) : start(new MpiTransfers.Barrier(comm, record));
+    }
+
+    /** Starts a collective; on a single rank it is a copy. */
+    private Work start(CallRecord record, NdArray in, NdArray out, Supplier<MpiWork> work) {
         if (size() == 1) {
-            if (in != null && out != null && in != out) {
-                MpiWork.copy(in, 0, out, 0, in.elements());
-            }
-            record.done();
-            return Work.done();
+            MpiWork.copy(in, 0, out, 0, in.elements());
+            return done(record);
         }
-        MpiWork work = switch (call.kind()) {
-            case ALL_REDUCE -> MpiReductions.allReduce(this, record, some(in), some(out));
-            case REDUCE -> new MpiReductions.Direct(this, record, some(in), some(out));
-            case REDUCE_SCATTER ->
-                new MpiReductions.Scatter(this, record, some(in), some(out), some(call.sendCounts()));
-            case ALL_GATHER -> new MpiMovements.Gather(this, record, some(in), some(out), some(call.sendCounts()));
-            case ALL_TO_ALL ->
-                new MpiMovements.Exchange(
-                        this, record, some(in), some(out), some(call.sendCounts()), some(call.receiveCounts()));
-            case BROADCAST -> new MpiMovements.Broadcast(this, record, some(in));
-            case SEND -> new MpiMovements.Message(this, record, ++sent[call.root()], some(in), false);
-            case RECEIVE -> new MpiMovements.Message(this, record, ++received[call.root()], some(out), true);
-            case BARRIER -> new MpiMovements.Barrier(this, record);
-            case SPLIT -> throw new IllegalStateException("split is no work");
-        };
-        job.start(work);
+        return start(work.get());
+    }
+
+    private Work start(MpiWork work) {
+        comm.job().start(work);
         return work;
     }
 
-    private static <T> T some(@Nullable T value) {
-        return Objects.requireNonNull(value);
+    private static Work done(CallRecord record) {
+        record.done();
+        return Work.done();
     }
 
-    /** A few bytes of each rank, as many from each, to all. */
-    byte[][] gather(CallRecord record, byte[] mine) {
-        MpiMovements.Notes notes = new MpiMovements.Notes(this, record, mine);
-        job.start(notes);
-        notes.await();
-        return notes.all();
+    /** All ranks' bytes, equally many from each. */
+    private byte[][] gatherBytes(CallRecord record, byte[] mine) {
+        MpiTransfers.Bytes gather = new MpiTransfers.Bytes(comm, record, mine);
+        comm.job().start(gather);
+        gather.await();
+        return gather.all();
     }
 
-    /** As a barrier that carries something; for starting up. */
-    byte[][] gather(byte[] mine) {
-        return gather(internalCall(Collective.BARRIER), mine);
+    /** All ranks' bytes, equally many from each; for starting up. */
+    byte[][] gatherBytes(byte[] mine) {
+        return gatherBytes(internalCall(Collective.BARRIER), mine);
     }
-
-    /** A wish of a rank in a split. */
-    private record Wish(int rank, int color, int key, int nameHash) {}
 
     @Override
     protected ProcessGroup startSplit(CallRecord record, String name, int color, int key) {
-        byte[] mine = ByteBuffer.allocate(3 * Integer.BYTES)
+        byte[] mine = ByteBuffer.allocate(SplitRequest.INTS * Integer.BYTES)
                 .putInt(color)
                 .putInt(key)
                 .putInt(name.hashCode())
                 .array();
-        byte[][] all = gather(record, mine);
-        List<Wish> members = new ArrayList<>();
+        byte[][] all = gatherBytes(record, mine);
+        List<SplitRequest> requests = new ArrayList<>();
         for (int rank = 0; rank < all.length; rank++) {
-            ByteBuffer note = ByteBuffer.wrap(all[rank]);
-            Wish wish = new Wish(rank, note.getInt(), note.getInt(), note.getInt());
-            if (wish.color() == color) {
-                members.add(wish);
-            }
+            ByteBuffer bytes = ByteBuffer.wrap(all[rank]);
+            requests.add(new SplitRequest(rank, bytes.getInt(), bytes.getInt(), bytes.getInt()));
         }
-        members.sort(Comparator.comparingInt(Wish::key)); // stable: equal keys stay in rank order
-        List<Integer> ranks = members.stream().map(Wish::rank).toList();
-        for (Wish wish : members) {
-            if (wish.nameHash() != name.hashCode()) {
-                throw new CommunicationException("ranks of one color name their new group differently: rank " + rank()
-                        + " '" + name + "', rank " + wish.rank() + " otherwise");
-            }
-        }
-        // The places are ours, so that MPI's idea of keys and ours cannot differ.
-        int place = ranks.indexOf(rank());
-        int smallest = ranks.stream().mapToInt(Integer::intValue).min().orElse(0);
-        long made = job.split(comm, smallest, place);
-        return new MpiGroup(
-                job, made, name, place, ranks.stream().map(worldRanks()::get).toList());
+        List<Integer> ranks = SplitRequest.members(requests, rank(), name);
+        // MPI gets the position as the key, so that it cannot order the ranks differently.
+        int position = ranks.indexOf(rank());
+        long handle = comm.job().split(comm.handle(), Collections.min(ranks), position);
+        List<Integer> worldRanks = ranks.stream().map(worldRanks()::get).toList();
+        return new MpiGroup(new MpiComm(comm.job(), handle, position, worldRanks), name);
     }
 
     @Override
     protected void release() {
-        job.free(comm);
+        comm.job().free(comm.handle());
     }
 }

@@ -9,37 +9,62 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.internal.control.Heartbeat;
+import org.tp4j.comm.record.CallRecord;
 import org.tp4j.comm.record.FlightRecorder;
 
 /**
- * This process's part of an MPI job: what all its groups share. One lock guards MPI and everything under way, so that
- * any thread may call.
+ * This process's part of an MPI job: what all its communicators share. One lock guards MPI and all calls under way, so that
+ * any thread may make calls.
  */
 final class MpiJob {
-    private static final long SPIN_NANOS = 100_000; // peers that have a core each come within this, or are computing
+    private static final long SPIN_NANOS = 100_000; // peers with a core each arrive within this, or are computing
     private static final long YIELD_NANOS = 3_000_000;
     private static final long NAP_NANOS = 50_000;
+
+    /** A call under way, as the job advances it. Guarded by the job's lock, except for {@link #await} and {@link #isOver}. */
+    interface Call {
+        /** Its record. */
+        CallRecord record();
+
+        /** World ranks that take part. */
+        List<Integer> worldRanks();
+
+        /** Starts it; true if it is over already. */
+        boolean start();
+
+        /** Advances it as far as possible without blocking; true if it is over. */
+        boolean progress();
+
+        /** Whether it is over; does not advance it. */
+        boolean isOver();
+
+        /** Ends it with an error. */
+        void fail(CommunicationException reason);
+
+        /** Waits until it is over. */
+        void await();
+    }
 
     private final CommunicationOptions options;
     private final FlightRecorder recorder;
     private final MpiTags tags;
-    private final boolean crowded;
+    private final boolean oversubscribed;
     private final NativeBuffer.Pool pool = new NativeBuffer.Pool();
-    private final List<MpiWork> underWay = new ArrayList<>();
+    private final List<Call> underWay = new ArrayList<>();
     private final List<NativeBuffer> abandoned = new ArrayList<>();
     private @Nullable Heartbeat heartbeat;
     private boolean failed;
 
     /**
-     * A part.
+     * A process's part.
      *
-     * @param crowded whether the machine has fewer cores than ranks
+     * @param oversubscribed whether the machine has fewer cores than ranks
      */
-    MpiJob(CommunicationOptions options, FlightRecorder recorder, boolean crowded) {
+    MpiJob(CommunicationOptions options, FlightRecorder recorder, boolean oversubscribed) {
         this.options = options;
         this.recorder = recorder;
         this.tags = new MpiTags(MpiNative.largestTag());
-        this.crowded = crowded;
+        this.oversubscribed = oversubscribed;
     }
 
     void setHeartbeat(Heartbeat started) {
@@ -58,37 +83,37 @@ final class MpiJob {
         return pool;
     }
 
-    /** Keeps memory that MPI may still write to out of the collector's hands. */
+    /** Keeps memory that MPI may still write to from being garbage collected. */
     void abandon(List<NativeBuffer> memory) {
         abandoned.addAll(memory);
         failed = true;
     }
 
-    synchronized void start(MpiWork work) {
-        if (!work.start()) {
-            underWay.add(work);
+    synchronized void start(Call call) {
+        if (!call.start()) {
+            underWay.add(call);
         }
     }
 
-    /** Everything under way goes as far as it can: a peer may need what this process has not awaited yet. */
+    /** Advances every call under way: a peer may need one that this process has not awaited yet. */
     synchronized void progress() {
-        for (Iterator<MpiWork> each = underWay.iterator(); each.hasNext(); ) {
+        for (Iterator<Call> each = underWay.iterator(); each.hasNext(); ) {
             if (each.next().progress()) {
                 each.remove();
             }
         }
     }
 
-    @SuppressWarnings("ThreadPriorityCheck") // yielding is what lets more ranks than cores get on
-    void await(MpiWork work) {
+    @SuppressWarnings("ThreadPriorityCheck") // yielding is what makes more ranks than cores workable
+    void await(Call call) {
         long start = System.nanoTime();
         long waited = 0;
         while (true) {
             progress();
-            if (work.isOver()) {
+            if (call.isOver()) {
                 return;
             }
-            if (!crowded && waited < SPIN_NANOS) {
+            if (!oversubscribed && waited < SPIN_NANOS) {
                 Thread.onSpinWait();
             } else if (waited < YIELD_NANOS) {
                 Thread.yield();
@@ -97,12 +122,12 @@ final class MpiJob {
             }
             waited = System.nanoTime() - start;
             if (waited > options.timeoutMs() * 1_000_000L) {
-                giveUp(work, waited);
+                giveUp(call, waited);
             }
         }
     }
 
-    private void giveUp(MpiWork work, long waitedNanos) {
+    private void giveUp(Call call, long waitedNanos) {
         Heartbeat beat = heartbeat;
         String report = beat == null
                 ? String.format(
@@ -110,20 +135,20 @@ final class MpiJob {
                         "rank %d has waited %.1f s in %s",
                         recorder.worldRank(),
                         waitedNanos * 1e-9,
-                        work.record)
-                : beat.report(work.record, work.group.worldRanks(), waitedNanos);
+                        call.record())
+                : beat.report(call.record(), call.worldRanks(), waitedNanos);
         synchronized (this) {
-            underWay.remove(work);
-            work.fail(new CommunicationException(
+            underWay.remove(call);
+            call.fail(new CommunicationException(
                     report + "; HINT: -D" + CommunicationOptions.TIMEOUT + "=N allows more time, -D"
-                            + CommunicationOptions.CHECKING + "=true tells ranks that disagree on a call"));
+                            + CommunicationOptions.CHECKING + "=true reports ranks that disagree on a call"));
         }
     }
 
-    /** Waits for whatever nobody has awaited: peers may need it. */
+    /** Waits for the calls that have not been awaited: peers may need them. */
     void drain() {
         while (true) {
-            MpiWork next;
+            Call next;
             synchronized (this) {
                 if (underWay.isEmpty()) {
                     return;
@@ -134,13 +159,13 @@ final class MpiJob {
         }
     }
 
-    synchronized long split(long comm, int color, int key) {
-        return MpiNative.split(comm, color, key);
+    synchronized long split(long handle, int color, int key) {
+        return MpiNative.split(handle, color, key);
     }
 
-    synchronized void free(long comm) {
+    synchronized void free(long handle) {
         if (!failed) {
-            MpiNative.free(comm);
+            MpiNative.free(handle);
         }
     }
 }

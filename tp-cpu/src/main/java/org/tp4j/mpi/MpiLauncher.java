@@ -10,10 +10,10 @@ import org.tp4j.comm.launch.RankMain;
 import org.tp4j.cpu.CpuBackend;
 
 /**
- * The launcher {@code mpi}: this process is one rank of those that {@code mpirun} has started.
+ * The launcher {@code mpi}: this process is one rank of a job started by {@code mpirun}.
  *
- * <p>A rank that throws prints the exception, leaves its last calls in a file and ends all ranks. Matrix products use
- * cores / ranks on the machine threads, at least one.
+ * <p>A rank that throws prints the exception, writes its last calls to a file and ends all ranks. Matrix products use as many
+ * threads as there are cores per rank on the machine, at least one.
  */
 public final class MpiLauncher implements Launcher {
     /** For {@link java.util.ServiceLoader}. */
@@ -26,7 +26,7 @@ public final class MpiLauncher implements Launcher {
 
     @Override
     public boolean serves(String deviceType) {
-        return true; // an engine between the devices if there is one, else messages through the host's memory
+        return true; // over an engine between the devices if there is one, otherwise through host memory
     }
 
     @Override
@@ -36,7 +36,7 @@ public final class MpiLauncher implements Launcher {
 
     @Override
     public boolean launched(Map<String, String> environment) {
-        // One task of Slurm's needs no MPI; one rank of an mpirun asked for it.
+        // A single Slurm task needs no MPI; a single rank under mpirun was started for it.
         return LaunchEnvironment.read(environment)
                 .filter(launched -> launched.isMpi()
                         && (launched.size() > 1 || !launched.starter().equals("slurm")))
@@ -49,21 +49,21 @@ public final class MpiLauncher implements Launcher {
         int size = process.world().size();
         if (options.ranks() > 0 && options.ranks() != size) {
             process.close();
-            throw new CommunicationException("asked for " + options.ranks() + " ranks, but mpirun has started " + size
+            throw new CommunicationException(options.ranks() + " ranks were requested, but mpirun has started " + size
                     + "; HINT: mpirun -np " + options.ranks() + " ...");
         }
         CpuBackend.get().setBlasThreads(Math.max(1, Runtime.getRuntime().availableProcessors() / process.localSize()));
-        MpiWorld place = null;
+        MpiWorld world = null;
         try {
-            place = new MpiWorld(process, options);
-            main.run(place);
-            place.leave();
+            world = new MpiWorld(process, options);
+            main.run(world);
+            world.leave();
         } catch (Throwable t) {
             if (size > 1) {
                 process.abort(t);
             }
-            if (place != null) {
-                place.abort(t);
+            if (world != null) {
+                world.abort(t);
             }
             throw new CommunicationException("the rank failed: " + t.getMessage(), t);
         }

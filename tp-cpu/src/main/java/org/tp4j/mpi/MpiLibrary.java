@@ -15,11 +15,11 @@ import org.tp4j.tensor.internal.LibraryOutcome;
 import org.tp4j.tensor.internal.NativeLibrary;
 
 /**
- * Finds and opens the MPI library of this machine, once a process; which one, is kept, and why not, too.
+ * Finds and opens the MPI library of this machine, once per process, and keeps the outcome.
  *
- * <p>Looked at, in this order: the file named by the system property {@code tp4j.mpi.library} or the variable
- * {@code TP4J_MPI_LIBRARY}, and then nothing else; the folders of the installation whose {@code mpirun} is on the path;
- * what the system's loader finds. The family that launched this process comes first.
+ * <p>Searched in this order: the file named by the system property {@code tp4j.mpi.library} or the variable {@code
+ * TP4J_MPI_LIBRARY}, in which case nothing else is tried; the folders of the installation whose {@code mpirun} is on the
+ * path; what the system's loader finds. The MPI family that launched this process comes first.
  */
 final class MpiLibrary {
     private static final String PROPERTY = "tp4j.mpi.library";
@@ -27,8 +27,8 @@ final class MpiLibrary {
     private static final String NAME = "MPI (libmpi)";
     private static final String HINT =
             "install Open MPI (Debian, Ubuntu: apt-get install openmpi-bin; macOS: brew install"
-                    + " open-mpi) or MPICH, or name the library with -D" + PROPERTY + "=/path/to/libmpi.so; threads"
-                    + " (--launcher threads) need none";
+                    + " open-mpi) or MPICH, or name the library with -D" + PROPERTY + "=/path/to/libmpi.so; ranks as"
+                    + " threads (--launcher threads) need none";
 
     private static final List<String> OPEN_MPI =
             List.of("libmpi.so.40", "libmpi.40.dylib", "libmpi.so", "libmpi.dylib");
@@ -47,7 +47,7 @@ final class MpiLibrary {
     }
 
     /**
-     * The library in its own words, opened.
+     * The version text of the opened library, and its file.
      *
      * @throws NativeLibraryException if there is none, the same each time
      */
@@ -59,7 +59,7 @@ final class MpiLibrary {
         NativeLibrary.load(MpiNative.class, "tp4j_mpi");
         if (MpiNative.version() != MpiNative.VERSION) {
             throw new TpException(
-                    "the native library tp4j_mpi is of version " + MpiNative.version() + ", this jar needs "
+                    "the native library tp4j_mpi is version " + MpiNative.version() + ", this jar needs version "
                             + MpiNative.VERSION + "; HINT: remove other releases of tp-cpu from the class path");
         }
         return open(candidates(System.getenv()));
@@ -108,7 +108,7 @@ final class MpiLibrary {
         return candidates;
     }
 
-    /** Library folders of the installations that the environment points to. */
+    /** Library folders of the MPI installations that the environment points to. */
     private static List<Path> folders(Map<String, String> environment) {
         List<Path> folders = new ArrayList<>();
         for (String variable : List.of("OPAL_PREFIX", "MPI_HOME", "I_MPI_ROOT")) {
@@ -131,7 +131,7 @@ final class MpiLibrary {
     }
 
     private static void addLibraries(List<Path> folders, Path prefix) {
-        // Of the system's own prefix the loader knows better which library fits this processor.
+        // In the system's own prefix, the loader knows better which library fits this processor.
         if (!prefix.equals(Path.of("/usr")) && !prefix.equals(Path.of("/"))) {
             folders.add(prefix.resolve("lib"));
             folders.add(prefix.resolve("lib64"));

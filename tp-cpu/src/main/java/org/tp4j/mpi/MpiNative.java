@@ -1,27 +1,28 @@
 package org.tp4j.mpi;
 
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of {@code tp4j_mpi.c}. They throw {@link org.tp4j.comm.CommunicationException} with MPI's own words.
+ * The functions of {@code tp4j_mpi.c}. They throw {@link org.tp4j.comm.CommunicationException} with MPI's error text.
  *
  * <p>A plan is {@code count} times five longs in native memory: 1 for a receive or 0 for a send, the peer's rank in the
  * communicator, the tag, the address of the data and its length in bytes. Requests are {@code count} words.
  */
 final class MpiNative {
-    /** What {@link #version()} of the right native library returns. */
+    /** The value of {@link #version()} in the matching native library. */
     static final int VERSION = 1;
 
     private MpiNative() {}
 
     static native int version();
 
-    /** Opens an MPI library; returns why that is not possible, or null. */
-    static native String open(String path);
+    /** Opens an MPI library; returns null, or why it cannot be opened. */
+    static native @Nullable String open(String path);
 
     static native String libraryVersion();
 
-    /** Starts MPI unless it runs; returns the thread level it provides. */
+    /** Initializes MPI unless it is already initialized; returns the thread level it provides. */
     static native int initialize();
 
     static native void finish();

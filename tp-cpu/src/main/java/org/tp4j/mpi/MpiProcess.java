@@ -28,12 +28,12 @@ import org.tp4j.comm.record.FlightRecorder;
 import org.tp4j.tensor.Backend;
 
 /**
- * Starts and ends this process's part of an MPI job: finds the library, meets the other ranks, opens the control channel
- * between them, and sees to it that a death leaves a record.
+ * Starts and ends this process's part of an MPI job: opens the library, joins the other ranks, opens the control channel
+ * between them, and makes sure that a crash leaves a flight record.
  */
 final class MpiProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MpiProcess.class);
-    private static final int NOTE_BYTES = 256;
+    private static final int TEXT_BYTES = 256;
     private static final long CONNECT_MS = 60_000;
     private static final long LONGEST_BEAT_MS = 1_000;
 
@@ -49,10 +49,10 @@ final class MpiProcess implements AutoCloseable {
     private @Nullable Heartbeat heartbeat;
 
     /**
-     * Meets the other ranks.
+     * Joins the other ranks.
      *
      * @throws org.tp4j.tensor.NativeLibraryException if there is no MPI library
-     * @throws CommunicationException if the library does not see the ranks that were launched
+     * @throws CommunicationException if the library does not see all ranks that were launched
      */
     MpiProcess(CommunicationOptions options) {
         this.options = options;
@@ -66,8 +66,8 @@ final class MpiProcess implements AutoCloseable {
         for (int r = 0; r < size; r++) {
             ranks.add(r);
         }
-        MpiGroup meeting = meeting(options, rank, ranks);
-        List<String> hosts = share(meeting, hostName());
+        MpiGroup startup = startupGroup(options, rank, ranks);
+        List<String> hosts = share(startup, hostName());
         String mine = hosts.get(rank);
         this.localRank =
                 (int) hosts.subList(0, rank).stream().filter(mine::equals).count();
@@ -75,28 +75,30 @@ final class MpiProcess implements AutoCloseable {
         this.job =
                 new MpiJob(options, recorder, localSize > Runtime.getRuntime().availableProcessors());
         if (size > 1) {
-            openControl(meeting, hosts);
+            openControl(startup, hosts);
         }
-        meeting.close();
-        this.world = new MpiGroup(job, MpiNative.split(MpiNative.world(), 0, rank), "world", rank, ranks);
-        Ending.watch(this);
+        startup.close();
+        long handle = MpiNative.split(MpiNative.world(), 0, rank);
+        this.world = new MpiGroup(new MpiComm(job, handle, rank, ranks), "world");
+        ExitHook.watch(this);
         LOG.debug("rank {} of {} over {}", rank, size, library);
     }
 
-    /** A group for notes, which leaves no trace in the flight record. */
-    private static MpiGroup meeting(CommunicationOptions options, int rank, List<Integer> ranks) {
-        long comm = MpiNative.split(MpiNative.world(), 0, rank);
-        // Crowded until it is known who shares this machine: that is only slower.
-        return new MpiGroup(new MpiJob(options, new FlightRecorder(rank), true), comm, "start", rank, ranks);
+    /** A temporary group, whose calls are not kept in the flight record. */
+    private static MpiGroup startupGroup(CommunicationOptions options, int rank, List<Integer> ranks) {
+        long handle = MpiNative.split(MpiNative.world(), 0, rank);
+        // Oversubscribed until it is known which ranks share this machine: that is only slower.
+        MpiJob job = new MpiJob(options, new FlightRecorder(rank), true);
+        return new MpiGroup(new MpiComm(job, handle, rank, ranks), "start");
     }
 
-    /** A short text of each rank, to all; every rank calls it. */
+    /** All ranks' texts, in rank order; every rank calls it. */
     List<String> share(String text) {
-        MpiGroup meeting = meeting(options, world.rank(), world.worldRanks());
+        MpiGroup startup = startupGroup(options, world.rank(), world.worldRanks());
         try {
-            return share(meeting, text);
+            return share(startup, text);
         } finally {
-            meeting.close();
+            startup.close();
         }
     }
 
@@ -106,7 +108,7 @@ final class MpiProcess implements AutoCloseable {
             throw new CommunicationException("this process was started by "
                     + launched.get().starter() + " as rank "
                     + launched.get().rank() + " of " + launched.get().size() + ", but " + library + " sees " + size
-                    + (size == 1 ? " rank" : " ranks") + "; HINT: name the library that belongs to that mpirun with"
+                    + (size == 1 ? " rank" : " ranks") + "; HINT: name the library that belongs to this mpirun with"
                     + " -Dtp4j.mpi.library=/path/to/libmpi.so");
         }
     }
@@ -120,42 +122,43 @@ final class MpiProcess implements AutoCloseable {
         }
     }
 
-    /** A short text of each rank, to all. */
+    /** All ranks' texts, in rank order. */
     private static List<String> share(MpiGroup group, String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        if (bytes.length > NOTE_BYTES) {
-            throw new CommunicationException("'" + text + "' is longer than " + NOTE_BYTES + " bytes");
+        if (bytes.length > TEXT_BYTES) {
+            throw new CommunicationException(
+                    "'" + text + "' is " + bytes.length + " bytes long; ranks can share at most " + TEXT_BYTES);
         }
         List<String> all = new ArrayList<>();
-        for (byte[] note : group.gather(Arrays.copyOf(bytes, NOTE_BYTES))) {
-            all.add(new String(note, StandardCharsets.UTF_8).replace("\0", ""));
+        for (byte[] each : group.gatherBytes(Arrays.copyOf(bytes, TEXT_BYTES))) {
+            all.add(new String(each, StandardCharsets.UTF_8).replace("\0", ""));
         }
         return all;
     }
 
-    /** Rank 0 serves the control channel; where and under which secret goes to the others over MPI. */
-    private void openControl(MpiGroup meeting, List<String> hosts) {
+    /** Rank 0 serves the control channel, and sends its address and secret to the other ranks over MPI. */
+    private void openControl(MpiGroup startup, List<String> hosts) {
         boolean oneMachine = hosts.stream().distinct().count() == 1;
-        String note = "";
+        String address = "";
         if (recorder.worldRank() == 0) {
             String secret = ControlSecret.random();
             String host = oneMachine ? "127.0.0.1" : System.getenv().getOrDefault("MASTER_ADDR", hosts.get(0));
             int port = Integer.parseInt(System.getenv().getOrDefault("MASTER_PORT", "0"));
-            server = ControlServer.start(address(oneMachine), port, ControlSecret.of(secret));
-            note = host + " " + server.port() + " " + secret;
+            server = ControlServer.start(listenAddress(oneMachine), port, ControlSecret.of(secret));
+            address = host + " " + server.port() + " " + secret;
         }
-        String[] parts = share(meeting, note).get(0).split(" ", -1);
+        String[] parts = share(startup, address).get(0).split(" ", -1);
         client = ControlClient.connect(parts[0], Integer.parseInt(parts[1]), ControlSecret.of(parts[2]), CONNECT_MS);
         long beatMs = Math.max(50, Math.min(LONGEST_BEAT_MS, options.timeoutMs() / 8));
         heartbeat = new Heartbeat(client, recorder, beatMs);
         job.setHeartbeat(heartbeat);
     }
 
-    private static InetAddress address(boolean oneMachine) {
+    private static InetAddress listenAddress(boolean oneMachine) {
         try {
             return InetAddress.getByName(oneMachine ? "127.0.0.1" : "0.0.0.0");
         } catch (UnknownHostException e) {
-            throw new IllegalStateException(e); // numbers need no look-up
+            throw new IllegalStateException(e); // a numeric address needs no look-up
         }
     }
 
@@ -163,7 +166,7 @@ final class MpiProcess implements AutoCloseable {
         return world;
     }
 
-    /** This rank as an engine between devices needs to know it. */
+    /** What an engine between devices needs to know about this rank. */
     GroupMember member(Backend backend) {
         ControlClient channel = client;
         Heartbeat beat = heartbeat;
@@ -185,7 +188,7 @@ final class MpiProcess implements AutoCloseable {
         return localSize;
     }
 
-    /** The orderly end: everything this rank has started is complete. MPI itself ends with the process. */
+    /** Waits until everything this rank has started is complete, and leaves. MPI itself is finalized when the process exits. */
     @Override
     public void close() {
         job.drain();
@@ -200,7 +203,7 @@ final class MpiProcess implements AutoCloseable {
     }
 
     /**
-     * The disorderly end: says why, leaves a record, and ends all ranks. Returns only if MPI cannot end the process.
+     * Prints why, writes a flight record, and ends all ranks. Returns only if MPI cannot end the process.
      */
     void abort(Throwable reason) {
         over.set(true);
@@ -209,21 +212,21 @@ final class MpiProcess implements AutoCloseable {
                 "rank " + world.rank() + " of " + world.size() + " failed and ends the others"
                         + (record == null ? "" : "; its last calls are in " + record),
                 reason);
-        // Prints as an uncaught exception does; a logger may have no output.
+        // Printed as an uncaught exception is; a logger may have no output.
         Thread current = Thread.currentThread();
         current.getUncaughtExceptionHandler().uncaughtException(current, report);
         MpiNative.abort(1);
     }
 
-    /** The one hook of this Java process, which may run several programs as the same rank, one after the other. */
-    private static final class Ending {
+    /** The only shutdown hook of this JVM, which may run several programs as the same rank, one after the other. */
+    private static final class ExitHook {
         private static final AtomicReference<@Nullable MpiProcess> LATEST = new AtomicReference<>();
 
         static {
-            Runtime.getRuntime().addShutdownHook(new Thread(Ending::end, "tp4j-mpi-end"));
+            Runtime.getRuntime().addShutdownHook(new Thread(ExitHook::run, "tp4j-mpi-end"));
         }
 
-        private static void end() {
+        private static void run() {
             MpiProcess latest = LATEST.get();
             if (latest != null) {
                 latest.shutDown();
@@ -235,11 +238,11 @@ final class MpiProcess implements AutoCloseable {
         }
     }
 
-    /** Runs when the process ends, for whatever reason. */
+    /** Runs when the process exits, for whatever reason. */
     private void shutDown() {
         if (over.compareAndSet(false, true)) {
             writeFlightRecord(null);
-            return; // peers are waiting for this rank, so MPI cannot end in order: whoever started it ends them
+            return; // peers wait for this rank, so MPI cannot be finalized: whoever started the job ends them
         }
         MpiNative.finish();
         if (server != null) {
@@ -250,7 +253,7 @@ final class MpiProcess implements AutoCloseable {
     private @Nullable Path writeFlightRecord(@Nullable Throwable reason) {
         Path folder = options.flightRecordFolder().orElse(Path.of(System.getProperty("java.io.tmpdir", ".")));
         try {
-            return recorder.write(folder, reason == null ? "ended from outside" : reason.toString());
+            return recorder.write(folder, reason == null ? "the process was ended from outside" : reason.toString());
         } catch (IOException e) {
             LOG.warn("no flight record in {}: {}", folder, e.toString());
             return null;

@@ -9,21 +9,28 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 
-/** Calls that join values. Every element is joined in rank order, by all ranks or by one owner: the same bits everywhere. */
+/** Collectives that reduce. Each element is reduced in rank order, by all ranks or by one: the same bits everywhere. */
 final class MpiReductions {
-    /** Up to here everybody sends everything to everybody and joins it all: one round instead of two. */
+    /** Up to this size every rank sends its whole input to every other and reduces all of them: one round instead of two. */
     private static final long DIRECT_BYTES = 16 * 1024;
 
-    /** Two ranks move as much either way, so only the joining, which each does whole, weighs against the round saved. */
+    /** Two ranks move as much either way, so only reducing the whole on both weighs against the saved round. */
     private static final long DIRECT_BYTES_OF_TWO = 256 * 1024;
+
+    /** In place of a root: all ranks get the result. */
+    private static final int ALL_RANKS = -1;
 
     private MpiReductions() {}
 
-    static MpiWork allReduce(MpiGroup group, CallRecord record, NdArray in, NdArray out) {
+    static MpiWork allReduce(MpiComm comm, CallRecord record, NdArray in, NdArray out, ReduceOp op) {
         long bytes = in.elements() * in.dtype().bytes();
-        return bytes <= (group.size() == 2 ? DIRECT_BYTES_OF_TWO : DIRECT_BYTES)
-                ? new Direct(group, record, in, out)
-                : new Chunked(group, record, in, out);
+        return bytes <= (comm.size() == 2 ? DIRECT_BYTES_OF_TWO : DIRECT_BYTES)
+                ? new Direct(comm, record, in, out, op, ALL_RANKS)
+                : new Chunked(comm, record, in, out, op);
+    }
+
+    static MpiWork reduce(MpiComm comm, CallRecord record, NdArray in, NdArray out, ReduceOp op, int root) {
+        return new Direct(comm, record, in, out, op, root);
     }
 
     /** What reductions share. */
@@ -36,39 +43,40 @@ final class MpiReductions {
         final int me;
         final int width;
 
-        Reduction(MpiGroup group, CallRecord record, NdArray in, NdArray out, long end, long step) {
-            super(group, record, record.sequence(), end, step);
+        Reduction(MpiComm comm, CallRecord record, NdArray in, NdArray out, ReduceOp op, long end, long step) {
+            super(comm, record, record.sequence(), end, step);
             this.in = in;
             this.out = out;
             this.dtype = in.dtype();
-            this.op = Objects.requireNonNull(record.call().op());
-            this.size = group.size();
-            this.me = group.rank();
+            this.op = op;
+            this.size = comm.size();
+            this.me = comm.rank();
             this.width = dtype.bytes();
         }
 
-        /** A run a rank, {@code n} elements apart. */
-        final NativeReducer.Run[] slots(NativeBuffer all, long n) {
-            NativeReducer.Run[] runs = new NativeReducer.Run[size];
-            Arrays.setAll(runs, r -> new NativeReducer.Run(all, (int) (r * n * width)));
+        /** One run per rank, {@code n} elements apart. */
+        final BufferReducer.Run[] slots(NativeBuffer all, long n) {
+            BufferReducer.Run[] runs = new BufferReducer.Run[size];
+            Arrays.setAll(runs, r -> new BufferReducer.Run(all, (int) (r * n * width)));
             return runs;
         }
     }
 
-    /** Small all-reduce, and reduce: whoever needs the result gets everybody's values and joins them. */
+    /** Small all-reduce, and reduce: each rank that needs the result gets all ranks' values and reduces them. */
     static final class Direct extends Reduction {
         private final int root;
         private @Nullable NativeBuffer all;
 
-        Direct(MpiGroup group, CallRecord record, NdArray in, NdArray out) {
+        Direct(MpiComm comm, CallRecord record, NdArray in, NdArray out, ReduceOp op, int root) {
             super(
-                    group,
+                    comm,
                     record,
                     in,
                     out,
+                    op,
                     in.elements(),
-                    SLICE_BYTES / group.size() / in.dtype().bytes());
-            this.root = record.call().root();
+                    SLICE_BYTES / comm.size() / in.dtype().bytes());
+            this.root = root;
         }
 
         @Override
@@ -76,27 +84,27 @@ final class MpiReductions {
             return 1;
         }
 
-        private boolean joins(int rank) {
-            return root < 0 || root == rank;
+        private boolean reduces(int rank) {
+            return root == ALL_RANKS || root == rank;
         }
 
         @Override
         MessageBatch prepare(int phase, long from, long to) {
             long n = to - from;
             long bytes = n * width;
-            NativeBuffer staging = take(joins(me) ? size * bytes : bytes);
-            all = staging;
-            long own = joins(me) ? me * bytes : 0;
-            copyOut(in, from, n, staging, own);
+            NativeBuffer buffer = take(reduces(me) ? size * bytes : bytes);
+            all = buffer;
+            long own = reduces(me) ? me * bytes : 0;
+            copyOut(in, from, n, buffer, own);
             MessageBatch messages = messages(phase, 2 * size);
             for (int peer = 0; peer < size; peer++) {
-                if (peer != me && joins(me)) {
-                    messages.receive(peer, staging, peer * bytes, bytes);
+                if (peer != me && reduces(me)) {
+                    messages.receive(peer, buffer, peer * bytes, bytes);
                 }
             }
             for (int peer = 0; peer < size; peer++) {
-                if (peer != me && joins(peer)) {
-                    messages.send(peer, staging, own, bytes);
+                if (peer != me && reduces(peer)) {
+                    messages.send(peer, buffer, own, bytes);
                 }
             }
             return messages;
@@ -104,25 +112,26 @@ final class MpiReductions {
 
         @Override
         void complete(int phase, long from, long to) {
-            if (joins(me)) {
-                NativeReducer.Run[] runs = slots(Objects.requireNonNull(all), to - from);
+            if (reduces(me)) {
+                BufferReducer.Run[] runs = slots(Objects.requireNonNull(all), to - from);
                 Shape shape = Shape.of(to - from);
-                NativeReducer.join(dtype, op, runs, me, in.window(from, shape), out.window(from, shape));
+                BufferReducer.reduce(dtype, op, runs, me, in.window(from, shape), out.window(from, shape));
             }
         }
     }
 
-    /** Large all-reduce: each rank joins a piece, then all gather the pieces. */
+    /** Large all-reduce: each rank reduces a piece, then all ranks gather the pieces. */
     static final class Chunked extends Reduction {
         private @Nullable NativeBuffer whole;
         private @Nullable NativeBuffer pieces;
 
-        Chunked(MpiGroup group, CallRecord record, NdArray in, NdArray out) {
+        Chunked(MpiComm comm, CallRecord record, NdArray in, NdArray out, ReduceOp op) {
             super(
-                    group,
+                    comm,
                     record,
                     in,
                     out,
+                    op,
                     in.elements(),
                     SLICE_BYTES / 2 / in.dtype().bytes());
         }
@@ -149,7 +158,7 @@ final class MpiReductions {
                 whole = take(n * width);
                 pieces = take(size * pieceBytes);
                 for (int peer = 0; peer < size; peer++) {
-                    if (peer != me || !NativeReducer.isHost(in)) {
+                    if (peer != me || !BufferReducer.isHost(in)) {
                         copyOut(in, from + peer * piece(n), length(peer, n), whole, peer * pieceBytes);
                     }
                 }
@@ -175,11 +184,11 @@ final class MpiReductions {
             long piece = piece(n);
             NativeBuffer all = Objects.requireNonNull(whole);
             if (phase == 0 && length(me, n) > 0) {
-                NativeReducer.Run[] runs = slots(Objects.requireNonNull(pieces), piece);
-                runs[me] = new NativeReducer.Run(all, (int) (me * piece * width));
+                BufferReducer.Run[] runs = slots(Objects.requireNonNull(pieces), piece);
+                runs[me] = new BufferReducer.Run(all, (int) (me * piece * width));
                 Shape shape = Shape.of(length(me, n));
                 NdArray result = out.window(from + me * piece, shape);
-                NativeReducer.join(dtype, op, runs, me, in.window(from + me * piece, shape), result);
+                BufferReducer.reduce(dtype, op, runs, me, in.window(from + me * piece, shape), result);
                 copyOut(result, 0, result.elements(), all, me * piece * width);
             } else if (phase == 1) {
                 for (int peer = 0; peer < size; peer++) {
@@ -191,20 +200,21 @@ final class MpiReductions {
         }
     }
 
-    /** Reduce-scatter: each rank gets its piece of everybody and joins it. */
+    /** Reduce-scatter: each rank gets its piece of all ranks' inputs and reduces it. */
     static final class Scatter extends Reduction {
         private final long[] counts;
         private final long first;
         private @Nullable NativeBuffer received;
 
-        Scatter(MpiGroup group, CallRecord record, NdArray in, NdArray out, long[] counts) {
+        Scatter(MpiComm comm, CallRecord record, NdArray in, NdArray out, long[] counts, ReduceOp op) {
             super(
-                    group,
+                    comm,
                     record,
                     in,
                     out,
+                    op,
                     Arrays.stream(counts).max().orElse(0),
-                    SLICE_BYTES / group.size() / in.dtype().bytes());
+                    SLICE_BYTES / comm.size() / in.dtype().bytes());
             this.counts = counts;
             this.first = Arrays.stream(counts, 0, me).sum();
         }
@@ -230,7 +240,7 @@ final class MpiReductions {
             for (int peer = 0; peer < size; peer++) {
                 long n = part(counts[peer], from, to);
                 if (peer == me) {
-                    if (!NativeReducer.isHost(in)) {
+                    if (!BufferReducer.isHost(in)) {
                         copyOut(in, begin + from, n, slots, me * own * width);
                     }
                 } else {
@@ -248,9 +258,9 @@ final class MpiReductions {
         void complete(int phase, long from, long to) {
             long own = part(counts[me], from, to);
             if (own > 0) {
-                NativeReducer.Run[] runs = slots(Objects.requireNonNull(received), own);
+                BufferReducer.Run[] runs = slots(Objects.requireNonNull(received), own);
                 Shape shape = Shape.of(own);
-                NativeReducer.join(dtype, op, runs, me, in.window(first + from, shape), out.window(from, shape));
+                BufferReducer.reduce(dtype, op, runs, me, in.window(first + from, shape), out.window(from, shape));
             }
         }
     }

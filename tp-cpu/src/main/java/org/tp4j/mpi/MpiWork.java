@@ -10,21 +10,21 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 
 /**
- * A call under way over MPI: phases of messages, with copying and joining in between.
+ * A call under way over MPI: phases of messages, with copying and reducing in between.
  *
  * <p>Every phase but the first starts when this process is next in {@link MpiJob#await}, for whichever call, since MPI
- * moves nothing on its own. Runs longer than {@code step} elements are done in slices, one after the other, so that
- * native memory stays bounded and no message exceeds what MPI's int counts can say.
+ * makes no progress on its own. Runs longer than {@code step} elements are done in slices, one after the other, so that
+ * native memory stays bounded and no message exceeds MPI's int counts.
  *
  * <p>Guarded by the job's lock.
  */
-abstract class MpiWork implements Work {
+abstract class MpiWork implements MpiJob.Call, Work {
     /** Bytes of native memory that one slice of a call may take. */
     static final long SLICE_BYTES = 1L << 28;
 
-    final MpiGroup group;
-    final MpiJob job;
-    final CallRecord record;
+    final MpiComm comm;
+    private final MpiJob job;
+    private final CallRecord record;
     private final long sequence;
     private final long end;
     private final long step;
@@ -38,58 +38,68 @@ abstract class MpiWork implements Work {
     /**
      * A call.
      *
-     * @param sequence which call it is, for tags
+     * @param sequence number of the call, for tags
      * @param end elements of the longest run of elements that moves
-     * @param step elements of a run that are moved at a time
+     * @param step elements of a run that are moved at once
      */
-    MpiWork(MpiGroup group, CallRecord record, long sequence, long end, long step) {
-        this.group = group;
-        this.job = group.job();
+    MpiWork(MpiComm comm, CallRecord record, long sequence, long end, long step) {
+        this.comm = comm;
+        this.job = comm.job();
         this.record = record;
         this.sequence = sequence;
         this.end = end;
         this.step = Math.max(1, step);
     }
 
-    /** How many rounds of messages a slice takes. */
+    /** Number of rounds of messages per slice. */
     abstract int phases();
 
     /** Prepares a round of messages for elements {@code from} to {@code to} of every run. */
     abstract MessageBatch prepare(int phase, long from, long to);
 
-    /** Takes in what a round has brought. */
+    /** Processes the messages of a round. */
     abstract void complete(int phase, long from, long to);
 
-    /** Room for messages that belong to this call. */
+    /** An empty batch of messages of this call. */
     final MessageBatch messages(int phase, int capacity) {
         return new MessageBatch(job.pool(), job.tags(), job.tags().base(record, sequence, phase), capacity);
     }
 
-    /** Native memory until the slice is done. */
+    /** Native memory for the current slice. */
     final NativeBuffer take(long bytes) {
-        NativeBuffer staging = job.pool().take(bytes);
-        held.add(staging);
-        return staging;
+        NativeBuffer buffer = job.pool().take(bytes);
+        held.add(buffer);
+        return buffer;
     }
 
-    /** Starts the call; true if that was all. */
-    final boolean start() {
+    @Override
+    public final CallRecord record() {
+        return record;
+    }
+
+    @Override
+    public final List<Integer> worldRanks() {
+        return comm.worldRanks();
+    }
+
+    @Override
+    public final boolean start() {
         if (end > 0) {
-            messages = posted();
+            messages = postNext();
             return progress();
         }
         finish();
         return true;
     }
 
-    private MessageBatch posted() {
+    private MessageBatch postNext() {
         MessageBatch prepared = prepare(phase, from, Math.min(end, from + step));
-        prepared.post(group.comm());
+        prepared.post(comm.handle());
         return prepared;
     }
 
-    /** Goes as far as it can without waiting; true if the call is over. */
-    final boolean progress() {
+    @Override
+    public final boolean progress() {
         try {
             while (!done) {
                 if (messages != null && !messages.test()) {
@@ -106,7 +116,7 @@ abstract class MpiWork implements Work {
                 if (from >= end) {
                     finish();
                 } else {
-                    messages = posted();
+                    messages = postNext();
                 }
             }
         } catch (RuntimeException e) {
@@ -120,8 +130,9 @@ abstract class MpiWork implements Work {
         done = true;
     }
 
-    /** Ends the call with an error; its native memory is left to MPI, which may still write it. */
-    final void fail(CommunicationException reason) {
+    /** Its native memory is left to MPI, which may still write to it. */
+    @Override
+    public final void fail(CommunicationException reason) {
         if (!done) {
             failure = reason;
             job.abandon(held);
@@ -130,8 +141,8 @@ abstract class MpiWork implements Work {
         }
     }
 
-    /** Whether it is over, without trying to go on. */
-    final boolean isOver() {
+    @Override
+    public final boolean isOver() {
         return done;
     }
 
@@ -154,7 +165,7 @@ abstract class MpiWork implements Work {
         }
     }
 
-    /** How many elements of a run lie between {@code from} and {@code to}. */
+    /** Number of elements of a run between {@code from} and {@code to}. */
     static long part(long count, long from, long to) {
         return Math.max(0, Math.min(count, to) - from);
     }
@@ -180,8 +191,8 @@ abstract class MpiWork implements Work {
     }
 
     /**
-     * Copies elements from one array to another unless they are the same. Not by {@link NdArray#assign}, which would await an
-     * output that is pending on this very call.
+     * Copies elements from one array to another unless they are the same. Does not use {@link NdArray#assign}, which would
+     * await an output that is pending on this very call.
      */
     static void copy(NdArray from, long fromFirst, NdArray to, long toFirst, long n) {
         boolean same = from.storage() == to.storage() && from.offset() + fromFirst == to.offset() + toFirst;

@@ -20,7 +20,7 @@ import org.tp4j.tensor.BackendProvider;
 import org.tp4j.tensor.Backends;
 import org.tp4j.tensor.Device;
 
-/** What a rank under mpirun knows: its device, and the group of all ranks over whatever joins them best. */
+/** The world of a rank under mpirun: its device, and the group of all ranks over the fastest available engine. */
 final class MpiWorld implements World {
     private static final Logger LOG = LoggerFactory.getLogger(MpiWorld.class);
 
@@ -31,7 +31,7 @@ final class MpiWorld implements World {
     private final @Nullable GroupSession session;
 
     /**
-     * Takes the device of the rank's number on its machine; where there are fewer devices than ranks, they are shared in
+     * Takes the device with the rank's number on its machine; if there are fewer devices than ranks, they are shared in
      * turn. Every rank calls it.
      */
     MpiWorld(MpiProcess process, LaunchOptions options) {
@@ -53,9 +53,7 @@ final class MpiWorld implements World {
                 joined = engine.get().join(process.member(backend));
                 world = joined.world();
             } else if (world.rank() == 0 && !ownDevices && !isHost(options)) {
-                LOG.warn(
-                        "{} ranks share devices: collectives go through the host's memory, which is slow",
-                        world.size());
+                LOG.warn("{} ranks share devices: collectives go through host memory, which is slow", world.size());
             }
         }
         this.session = joined;
@@ -66,14 +64,14 @@ final class MpiWorld implements World {
         return options.communication().engine().equals(CommunicationOptions.HOST);
     }
 
-    /** The orderly end of what joins the devices. */
+    /** Leaves the engine between the devices, after the rank's program has returned. */
     void leave() {
         if (session != null) {
             session.close();
         }
     }
 
-    /** The disorderly one. */
+    /** Aborts the engine between the devices. */
     void abort(Throwable reason) {
         if (session != null) {
             session.abort(new CommunicationException("the rank has failed: " + reason, reason));
@@ -105,7 +103,7 @@ final class MpiWorld implements World {
         return "mpi";
     }
 
-    /** Nothing: the launcher ends what it has started. */
+    /** Does nothing: the launcher closes what it has opened. */
     @Override
     public void close() {}
 }

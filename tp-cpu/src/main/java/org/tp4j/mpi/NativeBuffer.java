@@ -9,27 +9,28 @@ import java.util.Map;
 import org.tp4j.comm.CommunicationException;
 
 /**
- * Native memory that messages are sent from and received into.
+ * Native memory for sending and receiving messages.
  *
  * @param buffer the memory
- * @param address where it is
+ * @param address its address
  */
 record NativeBuffer(ByteBuffer buffer, long address) {
     private static final int SMALLEST = 1024;
     private static final int LARGEST = 1 << 30;
 
-    /** Bytes {@code at} to {@code at + length} as a buffer of its own, little-endian. */
+    /** Bytes {@code at} to {@code at + length} as a little-endian buffer. */
     ByteBuffer slice(int at, int length) {
         return buffer.slice(at, length).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Memory that has been used and will be again, by powers of two. Guarded by its job's lock. */
+    /** Reusable buffers, by power-of-two capacity. Guarded by the job's lock. */
     static final class Pool {
         private final Map<Integer, Deque<NativeBuffer>> free = new HashMap<>();
 
         NativeBuffer take(long bytes) {
             if (bytes > LARGEST) {
-                throw new CommunicationException("a message buffer of " + bytes + " bytes; at most " + LARGEST);
+                throw new CommunicationException("a message buffer of " + bytes + " bytes was requested; HINT: at most "
+                        + LARGEST + " are possible, so send less at a time");
             }
             int capacity = capacity((int) bytes);
             Deque<NativeBuffer> waiting = free.get(capacity);
@@ -42,14 +43,15 @@ record NativeBuffer(ByteBuffer buffer, long address) {
                 buffer = ByteBuffer.allocateDirect(capacity).order(ByteOrder.LITTLE_ENDIAN);
             } catch (OutOfMemoryError e) {
                 throw new CommunicationException(
-                        "no " + capacity + " bytes of native memory for messages; HINT: -XX:MaxDirectMemorySize=N", e);
+                        "out of native memory: " + capacity + " bytes for messages; HINT: -XX:MaxDirectMemorySize=N",
+                        e);
             }
             return new NativeBuffer(buffer, MpiNative.address(buffer));
         }
 
-        void give(NativeBuffer staging) {
-            free.computeIfAbsent(staging.buffer().capacity(), c -> new ArrayDeque<>())
-                    .addLast(staging);
+        void give(NativeBuffer memory) {
+            free.computeIfAbsent(memory.buffer().capacity(), c -> new ArrayDeque<>())
+                    .addLast(memory);
         }
 
         private static int capacity(int bytes) {

@@ -12,7 +12,7 @@ import org.tp4j.tensor.BackendProvider;
 import org.tp4j.tensor.Backends;
 import org.tp4j.tensor.Device;
 
-/** Which device each rank of this JVM computes on, and what carries their collectives. */
+/** The device of each rank of this JVM, and the engine that carries their collectives. */
 final class DeviceAssignment {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceAssignment.class);
 
@@ -21,9 +21,9 @@ final class DeviceAssignment {
     private final Optional<GroupEngine> engine;
 
     /**
-     * Rank r computes on device r; where there are fewer devices, ranks share them in turn.
+     * Rank r computes on device r; if there are fewer devices, ranks share them in turn.
      *
-     * @throws org.tp4j.tensor.TpException if the devices cannot be used, or the engine asked for cannot
+     * @throws org.tp4j.tensor.TpException if the devices or the requested engine cannot be used
      */
     DeviceAssignment(String deviceType, int ranks, CommunicationOptions options) {
         this.deviceType = deviceType;
@@ -37,7 +37,7 @@ final class DeviceAssignment {
         this.engine = GroupEngines.choose(deviceType, ranks, ranks <= devices, options);
         if (engine.isEmpty() && ranks > 1 && !options.engine().equals(CommunicationOptions.HOST)) {
             LOG.warn(
-                    "{} ranks share {} {} device(s): collectives go through the host's memory, which is slow",
+                    "{} ranks share {} {} device(s): collectives go through host memory, which is slow",
                     ranks,
                     devices,
                     deviceType);
@@ -48,7 +48,7 @@ final class DeviceAssignment {
         return deviceType.equals(Device.CPU.type());
     }
 
-    /** The engine between the ranks' devices; empty if collectives go through the host's memory. */
+    /** The engine between the ranks' devices; empty if collectives go through host memory. */
     Optional<GroupEngine> engine() {
         return engine;
     }

@@ -2,15 +2,16 @@ package org.tp4j.threads;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CommunicationOptions;
 
-/** What the ranks of one in-JVM group share: the chains of their meetings, and how to wait in them. */
+/** What the ranks of one in-JVM group share: the chains of their calls, and how to wait for a call. */
 final class Exchange {
-    private static final long PARK_NANOS = 5_000_000; // how soon a failed peer is noticed at the latest
+    private static final long PARK_NANOS = 5_000_000; // upper bound on the time to notice a failed peer
 
     private final ThreadJob job;
     private final String name;
@@ -41,18 +42,18 @@ final class Exchange {
         return worldRanks;
     }
 
-    /** Start of the chain of collectives; the first call is its next. */
+    /** Head of the chain of collectives; the first call is its successor. */
     SharedCall collectives() {
         return collectives;
     }
 
-    /** Start of the chain of messages from one rank to another; the first message is its next. */
+    /** Head of the chain of messages from one rank to another; the first message is its successor. */
     SharedCall channel(int from, int to) {
-        int at = from * worldRanks.size() + to;
-        SharedCall found = channels.get(at);
+        int index = from * worldRanks.size() + to;
+        SharedCall found = channels.get(index);
         if (found == null) {
             SharedCall created = new SharedCall(2);
-            found = channels.compareAndExchange(at, null, created);
+            found = channels.compareAndExchange(index, null, created);
             if (found == null) {
                 found = created;
             }
@@ -64,12 +65,12 @@ final class Exchange {
         closed.set(rank, 1);
     }
 
-    /** Waits until the meeting has left {@code state}; returns the new one. Fails the meeting if that cannot happen. */
-    int waitWhile(int state, SharedCall meeting, ThreadWork post) {
+    /** Waits until the call has left {@code state}, and returns the new state. Fails the call if that cannot happen. */
+    int waitWhile(int state, SharedCall call, Party party) {
         long start = System.nanoTime();
         long spin = job.spinNanos();
         for (int i = 1; ; i++) {
-            int now = meeting.state();
+            int now = call.state();
             if (now != state) {
                 return now;
             }
@@ -78,57 +79,53 @@ final class Exchange {
                 break;
             }
         }
-        post.setWaiter(Thread.currentThread());
+        party.setWaiter(Thread.currentThread());
         try {
-            while (meeting.state() == state) {
-                LockSupport.parkNanos(meeting, PARK_NANOS);
-                if (state == SharedCall.OPEN && meeting.state() == state) {
-                    checkPeers(meeting, post, System.nanoTime() - start);
+            while (call.state() == state) {
+                LockSupport.parkNanos(call, PARK_NANOS);
+                if (state == SharedCall.OPEN && call.state() == state) {
+                    checkPeers(call, party, System.nanoTime() - start);
                     if (Thread.currentThread().isInterrupted()) {
-                        meeting.fail("rank " + post.rank() + " was interrupted in " + post.record(), null);
+                        call.fail("rank " + party.rank() + " was interrupted in " + party.record(), null);
                     }
                 }
             }
         } finally {
-            post.setWaiter(null);
+            party.setWaiter(null);
         }
-        return meeting.state();
+        return call.state();
     }
 
-    private void checkPeers(SharedCall meeting, ThreadWork post, long waitedNanos) {
+    private void checkPeers(SharedCall call, Party party, long waitedNanos) {
         List<Integer> missing = new ArrayList<>();
-        for (int slot = 0; slot < meeting.parties(); slot++) {
-            int rank = rankAt(slot, post);
+        for (int slot = 0; slot < call.partyCount(); slot++) {
+            int rank = rankAt(slot, party);
             int worldRank = worldRanks.get(rank);
-            // In this order: what a rank posted before it left is there to be seen.
-            RankExit departure = job.departure(worldRank);
+            // In this order: calls that a rank joined before it ended can then be seen.
+            RankExit exit = job.exit(worldRank);
             boolean hasClosed = closed.get(rank) == 1;
-            if (meeting.post(slot) != null) {
+            if (call.party(slot) != null) {
                 continue;
             }
             missing.add(worldRank);
-            if (departure != null || hasClosed) {
-                String what = departure == null ? "has closed the group" : departure.what();
-                meeting.fail(
-                        "rank " + worldRank + " " + what + "; " + post.record() + " cannot complete",
-                        departure == null ? null : departure.cause());
+            if (exit != null || hasClosed) {
+                String what = exit == null ? "has closed the group" : exit.what();
+                call.fail(
+                        "rank " + worldRank + " " + what + "; " + party.record() + " cannot complete",
+                        exit == null ? null : exit.cause());
                 return;
             }
         }
         if (waitedNanos > job.options().timeoutMs() * 1_000_000L) {
-            meeting.fail(lateness(missing, post, waitedNanos), null);
+            call.fail(timeoutMessage(missing, party, waitedNanos), null);
         }
     }
 
-    private String lateness(List<Integer> missing, ThreadWork post, long waitedNanos) {
+    private String timeoutMessage(List<Integer> missing, Party party, long waitedNanos) {
         StringBuilder text = new StringBuilder();
         text.append(String.format(
-                java.util.Locale.ROOT,
-                "rank %d of group '%s' has waited %.1f s in ",
-                post.rank(),
-                name,
-                waitedNanos * 1e-9));
-        text.append(post.record()).append(" for ");
+                Locale.ROOT, "rank %d of group '%s' has waited %.1f s in ", party.rank(), name, waitedNanos * 1e-9));
+        text.append(party.record()).append(" for ");
         text.append(missing.size() == 1 ? "world rank " + missing.get(0) : "world ranks " + missing);
         for (int rank : missing) {
             text.append("; ").append(job.recorder(rank).position());
@@ -139,10 +136,11 @@ final class Exchange {
                 .toString();
     }
 
-    private static int rankAt(int slot, ThreadWork post) {
-        if (!post.record().call().kind().isPointToPoint()) {
+    /** The rank in a slot of the party's call: in a message there are two, this rank and its peer. */
+    private static int rankAt(int slot, Party party) {
+        if (!party.record().call().kind().isPointToPoint()) {
             return slot;
         }
-        return slot == post.slot() ? post.rank() : post.record().call().root();
+        return slot == party.slot() ? party.rank() : party.record().call().root();
     }
 }

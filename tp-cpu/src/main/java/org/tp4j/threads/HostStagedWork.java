@@ -2,7 +2,6 @@ package org.tp4j.threads;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.Work;
 import org.tp4j.cpu.CpuBackend;
 import org.tp4j.tensor.NdArray;
@@ -10,8 +9,8 @@ import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 
 /**
- * A call on arrays of a device, made on copies in the host's memory: the slow path of ranks that share a device. The result
- * goes to the device when it is awaited.
+ * A call on device arrays, made on copies in host memory: the slow path of ranks that share a device. The result is copied
+ * to the device when it is awaited.
  */
 final class HostStagedWork implements Work {
     private static final int PIECE_BYTES = 16 << 20;
@@ -19,30 +18,26 @@ final class HostStagedWork implements Work {
     private final Work work;
     private final NdArray host;
     private final NdArray device;
-    private boolean back;
+    private boolean copied;
 
-    private HostStagedWork(Work work, NdArray host, NdArray device) {
+    /** After {@code work}, {@code host} is copied to {@code device}. */
+    HostStagedWork(Work work, NdArray host, NdArray device) {
         this.work = work;
         this.host = host;
         this.device = device;
     }
 
-    /** Whether an array's elements are the host's already. */
-    static boolean isOnHost(@Nullable NdArray array) {
-        return array == null || array.backend() instanceof CpuBackend;
+    /** Whether an array's elements are in host memory. */
+    static boolean isOnHost(NdArray array) {
+        return array.backend() instanceof CpuBackend;
     }
 
-    /** The work, after which {@code host} goes to {@code device}; neither if nothing is written. */
-    static Work of(Work work, @Nullable NdArray host, @Nullable NdArray device) {
-        return host == null || device == null ? work : new HostStagedWork(work, host, device);
-    }
-
-    /** Room in the host's memory for an array of a device. */
+    /** Host memory for the elements of a device array. */
     static NdArray room(NdArray device) {
         return Scope.outside(() -> NdArray.allocate(CpuBackend.get(), device.dtype(), device.shape()));
     }
 
-    /** A copy in the host's memory. */
+    /** A copy in host memory. */
     static NdArray copyOf(NdArray device) {
         NdArray host = room(device);
         move(device, host);
@@ -70,8 +65,8 @@ final class HostStagedWork implements Work {
     @Override
     public void await() {
         work.await();
-        if (!back) {
-            back = true;
+        if (!copied) {
+            copied = true;
             move(host, device);
         }
     }

@@ -2,33 +2,35 @@ package org.tp4j.threads;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CommunicationException;
 
 /**
- * Where the ranks of one call meet.
+ * One call, shared by the ranks that take part in it, its parties.
  *
- * <p>Each party posts its arrays. When the last one has posted, the data movement is known and cut into chunks; a party
- * that waits takes chunks until none is left. A chunk reads every party's input and writes every party's output, so a
- * party that waits needs the others only to have posted, not to wait as well, and when all chunks are done nobody needs
- * anybody's arrays any more. Work of a single chunk is done by the last to post, at once.
+ * <p>Each party arrives with its arrays. When the last one has arrived, the data movement is known and divided into chunks; a
+ * party that waits takes chunks until none is left. A chunk reads every party's input and writes every party's output, so a
+ * waiting party needs the others only to have arrived, not to wait as well, and when all chunks are done no party needs
+ * another one's arrays any more. Work of a single chunk is done at once by the last party to arrive.
  *
- * <p>Meetings of one group form a chain, in call order: the first rank to come creates the next one. What all ranks
- * have left behind is garbage.
+ * <p>The calls of one group form a chain, in call order: the first rank to get there creates the next one. Calls that all
+ * ranks have passed are garbage.
  */
 final class SharedCall {
-    /** Some parties have not posted. */
+    /** Some parties have not arrived. */
     static final int OPEN = 0;
 
-    /** All have posted; the last of them is at work. */
+    /** All have arrived; the last of them is at work. */
     static final int BUSY = 1;
 
-    /** Chunks are there to be done. */
+    /** There are chunks to do. */
     static final int READY = 2;
 
-    /** All outputs are written, no input is needed. */
+    /** All outputs are written, no input is needed any more. */
     static final int DONE = 3;
 
     /** Ended by an error. */
@@ -49,39 +51,40 @@ final class SharedCall {
         }
     }
 
-    private final AtomicReferenceArray<@Nullable ThreadWork> posts;
-    private final AtomicInteger posted = new AtomicInteger();
+    private final AtomicReferenceArray<@Nullable Party> parties;
+    private final AtomicInteger arrived = new AtomicInteger();
     private final AtomicInteger claimed = new AtomicInteger();
     private final AtomicInteger finished = new AtomicInteger();
     private volatile int state = OPEN;
     private volatile @Nullable SharedCall next;
-    private @Nullable DataMovement movement; // of more than one chunk; set before state becomes READY
+    private @Nullable DataMovement movement; // if more than one chunk; written before state becomes READY
     private volatile @Nullable Failure failure;
 
-    /** Why a meeting failed. */
+    /** Why a call failed. */
     private record Failure(String message, @Nullable Throwable cause) {}
 
     SharedCall(int parties) {
-        posts = new AtomicReferenceArray<>(parties);
+        this.parties = new AtomicReferenceArray<>(parties);
     }
 
-    int parties() {
-        return posts.length();
+    int partyCount() {
+        return parties.length();
     }
 
     int state() {
         return state;
     }
 
-    @Nullable ThreadWork post(int slot) {
-        return posts.get(slot);
+    /** The party in a slot; null if it has not arrived. */
+    @Nullable Party party(int slot) {
+        return parties.get(slot);
     }
 
-    /** The next meeting of the chain. */
+    /** The next call of the chain. */
     SharedCall next() {
         SharedCall found = next;
         if (found == null) {
-            SharedCall created = new SharedCall(parties());
+            SharedCall created = new SharedCall(partyCount());
             found = (SharedCall) NEXT.compareAndExchange(this, null, created);
             if (found == null) {
                 found = created;
@@ -90,65 +93,71 @@ final class SharedCall {
         return found;
     }
 
-    /** Brings one party; checks it against those that are here already. */
-    void arrive(ThreadWork post) {
-        posts.set(post.slot(), post);
-        for (int i = 0; i < parties(); i++) {
-            ThreadWork other = posts.get(i);
-            if (other != null && i != post.slot() && !post.record().agrees(post.rank(), other.record(), other.rank())) {
-                fail(i < post.slot() ? disagreement(other, post) : disagreement(post, other), null);
+    /**
+     * Adds a party, and compares its call with those of the parties that have arrived.
+     *
+     * @param movement what to do once all have arrived, given the parties; all parties' movements are equivalent
+     */
+    void arrive(Party party, Function<Party[], DataMovement> movement) {
+        parties.set(party.slot(), party);
+        for (int i = 0; i < partyCount(); i++) {
+            Party other = parties.get(i);
+            if (other != null
+                    && i != party.slot()
+                    && !party.record().agrees(party.rank(), other.record(), other.rank())) {
+                fail(i < party.slot() ? disagreement(other, party) : disagreement(party, other), null);
             }
         }
-        if (posted.incrementAndGet() == parties()) {
-            begin();
+        if (arrived.incrementAndGet() == partyCount()) {
+            begin(movement);
         }
     }
 
-    private static String disagreement(ThreadWork first, ThreadWork second) {
+    private static String disagreement(Party first, Party second) {
         return "ranks of group '" + first.record().group() + "' disagree on call "
-                + first.record().sequence() + ": rank " + first.rank() + " asks "
-                + first.record().asked() + ", rank " + second.rank() + " asks "
-                + second.record().asked() + "; HINT: all ranks of a group make the same calls in the same order, with"
-                + " the same type, shape, counts, root and reduction";
+                + first.record().sequence() + ": rank " + first.rank() + " calls "
+                + first.record().callInModule() + ", rank " + second.rank() + " calls "
+                + second.record().callInModule() + "; HINT: all ranks of a group make the same calls in the same order,"
+                + " with the same type, shape, counts, root and reduction";
     }
 
-    private void begin() {
+    private void begin(Function<Party[], DataMovement> plan) {
         if (!STATE.compareAndSet(this, OPEN, BUSY)) {
             return;
         }
         try {
-            ThreadWork[] all = new ThreadWork[parties()];
+            Party[] all = new Party[partyCount()];
             for (int i = 0; i < all.length; i++) {
-                all[i] = java.util.Objects.requireNonNull(posts.get(i));
+                all[i] = Objects.requireNonNull(parties.get(i));
             }
-            DataMovement found = DataMovement.of(all);
-            if (found.chunks() > 1) {
-                movement = found;
+            DataMovement planned = plan.apply(all);
+            if (planned.chunks() > 1) {
+                movement = planned;
                 state = READY;
                 wakeAll();
                 return;
             }
-            if (found.chunks() == 1) {
-                found.run(0);
+            if (planned.chunks() == 1) {
+                planned.run(0);
             }
         } catch (RuntimeException | Error e) {
-            broken(e);
+            noteFailure(e);
         }
         end();
     }
 
-    /** Does chunks until none is left unclaimed. */
+    /** Does chunks until all are claimed. */
     void help() {
         if (state != READY) {
             return;
         }
-        DataMovement work = java.util.Objects.requireNonNull(movement);
+        DataMovement work = Objects.requireNonNull(movement);
         int chunks = work.chunks();
         for (int chunk = claimed.getAndIncrement(); chunk < chunks; chunk = claimed.getAndIncrement()) {
             try {
                 work.run(chunk);
             } catch (RuntimeException | Error e) {
-                broken(e);
+                noteFailure(e);
             }
             if (finished.incrementAndGet() == chunks) {
                 end();
@@ -156,17 +165,17 @@ final class SharedCall {
         }
     }
 
-    private void broken(Throwable cause) {
+    private void noteFailure(Throwable cause) {
         failure = new Failure(cause.getMessage() + " (in " + describe() + ")", cause);
     }
 
-    /** Nobody touches the arrays any more. */
+    /** Ends the call: no thread touches the arrays any more. */
     private void end() {
         state = failure == null ? DONE : FAILED;
         wakeAll();
     }
 
-    /** Ends a meeting that cannot come about with an error for every party; does nothing once all have posted. */
+    /** Fails a call that cannot proceed, for every party; no effect once all have arrived. */
     void fail(String message, @Nullable Throwable cause) {
         Failure reason = new Failure(message, cause);
         if (FAILURE.compareAndSet(this, null, reason) && STATE.compareAndSet(this, OPEN, FAILED)) {
@@ -174,7 +183,7 @@ final class SharedCall {
         }
     }
 
-    /** The error of a failed meeting, new for each party so that its stack is its own. */
+    /** The error of a failed call, created for each party so that it has that party's stack trace. */
     CommunicationException exception() {
         Failure found = failure;
         return found == null
@@ -183,20 +192,20 @@ final class SharedCall {
     }
 
     private String describe() {
-        for (int i = 0; i < parties(); i++) {
-            ThreadWork post = posts.get(i);
-            if (post != null) {
-                return post.record().toString();
+        for (int i = 0; i < partyCount(); i++) {
+            Party party = parties.get(i);
+            if (party != null) {
+                return party.record().toString();
             }
         }
         return "a call";
     }
 
     private void wakeAll() {
-        for (int i = 0; i < parties(); i++) {
-            ThreadWork post = posts.get(i);
-            if (post != null) {
-                post.wake();
+        for (int i = 0; i < partyCount(); i++) {
+            Party party = parties.get(i);
+            if (party != null) {
+                party.wake();
             }
         }
     }

@@ -16,22 +16,22 @@ import org.tp4j.comm.internal.control.LocalKeyValueStore;
 import org.tp4j.comm.internal.control.RecordedStragglers;
 import org.tp4j.comm.record.FlightRecorder;
 
-/** The ranks started together in one JVM: who has left, who failed first, what each has called. */
+/** The ranks started together in one JVM: which have ended, which failed first, what each has called. */
 final class ThreadJob {
-    private static final long SPIN_NANOS = 50_000; // a few times what waking a parked thread takes
-    private static final long CROWDED_SPIN_NANOS = 2_000; // more ranks than cores: the core is needed by a peer
+    private static final long SPIN_NANOS = 50_000; // several times the cost of waking a parked thread
+    private static final long CROWDED_SPIN_NANOS = 2_000; // more ranks than cores: a peer needs the core
 
     private final CommunicationOptions options;
-    private final AtomicReferenceArray<@Nullable RankExit> departures;
+    private final AtomicReferenceArray<@Nullable RankExit> exits;
     private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
     private final FlightRecorder[] recorders;
-    private final LocalKeyValueStore rendezvous = new LocalKeyValueStore();
+    private final LocalKeyValueStore store = new LocalKeyValueStore();
     private final long spinNanos;
-    private volatile @Nullable String failureNote;
+    private volatile @Nullable String failureText;
 
     ThreadJob(int ranks, CommunicationOptions options) {
         this.options = options;
-        this.departures = new AtomicReferenceArray<>(ranks);
+        this.exits = new AtomicReferenceArray<>(ranks);
         this.recorders = new FlightRecorder[ranks];
         Arrays.setAll(recorders, FlightRecorder::new);
         this.spinNanos = ranks <= Runtime.getRuntime().availableProcessors() ? SPIN_NANOS : CROWDED_SPIN_NANOS;
@@ -45,14 +45,14 @@ final class ThreadJob {
         return recorders[worldRank];
     }
 
-    /** Where ranks leave notes for one another. */
-    KeyValueStore rendezvous() {
-        return rendezvous;
+    /** Where ranks publish values for one another. */
+    KeyValueStore store() {
+        return store;
     }
 
-    /** What tells a rank which of the others is behind. */
+    /** Tells a rank which of the others is behind. */
     Stragglers stragglers(int worldRank) {
-        return new RecordedStragglers(List.of(recorders), worldRank, () -> Optional.ofNullable(failureNote));
+        return new RecordedStragglers(List.of(recorders), worldRank, () -> Optional.ofNullable(failureText));
     }
 
     long spinNanos() {
@@ -60,28 +60,28 @@ final class ThreadJob {
     }
 
     void finished(int worldRank) {
-        departures.compareAndSet(worldRank, null, new RankExit("has finished", null));
+        exits.compareAndSet(worldRank, null, new RankExit("has finished", null));
     }
 
     void failed(int worldRank, Throwable cause) {
         if (firstFailure.compareAndSet(null, cause)) {
-            failureNote = "rank " + worldRank + " has failed: " + cause;
+            failureText = "rank " + worldRank + " has failed: " + cause;
         }
-        departures.compareAndSet(worldRank, null, new RankExit("has failed: " + cause, cause));
+        exits.compareAndSet(worldRank, null, new RankExit("has failed: " + cause, cause));
     }
 
-    @Nullable RankExit departure(int worldRank) {
-        return departures.get(worldRank);
+    @Nullable RankExit exit(int worldRank) {
+        return exits.get(worldRank);
     }
 
     /**
-     * Waits for the ranks. Once one has failed, those that go on computing are given {@code graceMs}, then interrupted,
-     * then, after as long again, left behind as daemons: nobody waits for ever.
+     * Waits for the ranks. Once one has failed, those that keep computing are interrupted after {@code graceMs}, and after
+     * another {@code graceMs} left behind as daemon threads, so that nothing waits forever.
      */
     void join(List<Thread> threads, long graceMs) {
         boolean interrupted = false;
         long failedAt = 0;
-        boolean urged = false;
+        boolean interruptedRanks = false;
         for (Thread thread : threads) {
             while (thread.isAlive()) {
                 try {
@@ -97,8 +97,8 @@ final class ThreadJob {
                 }
                 failedAt = failedAt == 0 ? System.nanoTime() : failedAt;
                 long sinceMs = (System.nanoTime() - failedAt) / 1_000_000;
-                if (sinceMs > graceMs && !urged) {
-                    urged = true;
+                if (sinceMs > graceMs && !interruptedRanks) {
+                    interruptedRanks = true;
                     threads.forEach(Thread::interrupt);
                 } else if (sinceMs > 2 * graceMs) {
                     failed(threads.indexOf(thread), leftBehind(thread));
@@ -112,13 +112,13 @@ final class ThreadJob {
     }
 
     private static CommunicationException leftBehind(Thread thread) {
-        CommunicationException note =
-                new CommunicationException(thread.getName() + " still runs and does not react to being interrupted");
-        note.setStackTrace(thread.getStackTrace());
-        return note;
+        CommunicationException exception = new CommunicationException(
+                thread.getName() + " is still running and ignores interruption; HINT: its stack trace shows where");
+        exception.setStackTrace(thread.getStackTrace());
+        return exception;
     }
 
-    /** Writes every rank's last calls, if there has been a failure and a folder is set for them. */
+    /** Writes every rank's last calls if a rank has failed and a folder is set for them. */
     void writeFlightRecords() {
         Throwable first = firstFailure.get();
         Path folder = options.flightRecord();
@@ -134,23 +134,23 @@ final class ThreadJob {
         }
     }
 
-    /** What the first rank to fail threw, the others' exceptions suppressed unless they only follow from it. */
+    /** The exception of the first rank to fail, with the other ranks' suppressed in it unless they were caused by it. */
     @Nullable Throwable failure() {
         Throwable first = firstFailure.get();
         if (first == null) {
             return null;
         }
-        for (int rank = 0; rank < departures.length(); rank++) {
-            RankExit departure = departures.get(rank);
-            Throwable cause = departure == null ? null : departure.cause();
-            if (cause != null && !follows(cause, first)) {
+        for (int rank = 0; rank < exits.length(); rank++) {
+            RankExit exit = exits.get(rank);
+            Throwable cause = exit == null ? null : exit.cause();
+            if (cause != null && !isCausedBy(cause, first)) {
                 first.addSuppressed(cause);
             }
         }
         return first;
     }
 
-    private static boolean follows(Throwable error, Throwable first) {
+    private static boolean isCausedBy(Throwable error, Throwable first) {
         int depth = 0;
         for (Throwable t = error; t != null && depth < 100; t = t.getCause(), depth++) {
             if (t == first) {

@@ -6,7 +6,7 @@ import org.tp4j.comm.launch.LaunchOptions;
 import org.tp4j.comm.launch.Launcher;
 import org.tp4j.comm.launch.RankMain;
 
-/** The launcher {@code threads}: ranks on the CPU, or on devices of their own or shared ones ({@link ThreadRanks}). */
+/** The launcher {@code threads}: ranks on the CPU, or on devices, their own or shared ({@link ThreadRanks}). */
 public final class ThreadLauncher implements Launcher {
     /** For {@link java.util.ServiceLoader}. */
     public ThreadLauncher() {}

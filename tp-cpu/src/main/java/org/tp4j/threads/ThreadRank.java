@@ -11,26 +11,26 @@ import org.tp4j.comm.launch.RankMain;
 import org.tp4j.comm.record.CheckingGroup;
 import org.tp4j.tensor.Backend;
 
-/** One rank of this JVM, from joining the others to leaving them; on its own thread. */
+/** One rank of this JVM, from joining the others to leaving them, on its own thread. */
 final class ThreadRank {
     private final ThreadJob job;
-    private final DeviceAssignment places;
+    private final DeviceAssignment devices;
     private final Exchange exchange;
     private final int rank;
     private @Nullable GroupSession session;
 
-    ThreadRank(ThreadJob job, DeviceAssignment places, Exchange exchange, int rank) {
+    ThreadRank(ThreadJob job, DeviceAssignment devices, Exchange exchange, int rank) {
         this.job = job;
-        this.places = places;
+        this.devices = devices;
         this.exchange = exchange;
         this.rank = rank;
     }
 
-    /** Runs the rank's program; what it throws is noted in the job, which tells the others. */
+    /** Runs the rank's program; if it throws, the job tells the other ranks. */
     void run(RankMain main) {
         ProcessGroup group = null;
         try {
-            Backend backend = places.backend(rank);
+            Backend backend = devices.backend(rank);
             group = join(backend);
             main.run(new ThreadWorld(group, backend));
             if (session != null) {
@@ -45,7 +45,7 @@ final class ThreadRank {
                 failed.close();
             }
         } finally {
-            // After the job knows how it ended, so that peers are told the reason.
+            // Only after the job knows how the rank ended, so that peers are told the reason.
             if (group != null) {
                 group.close();
             }
@@ -53,7 +53,7 @@ final class ThreadRank {
     }
 
     private ProcessGroup join(Backend backend) {
-        Optional<GroupEngine> engine = places.engine();
+        Optional<GroupEngine> engine = devices.engine();
         ProcessGroup group;
         if (engine.isPresent()) {
             GroupSession joined = engine.get()
@@ -61,7 +61,7 @@ final class ThreadRank {
                             rank,
                             exchange.worldRanks().size(),
                             backend,
-                            job.rendezvous(),
+                            job.store(),
                             job.stragglers(rank),
                             job.recorder(rank),
                             job.options()));

@@ -16,19 +16,19 @@ import org.tp4j.tensor.TpException;
  * <pre>{@code
  * ThreadRanks.run(4, world -> {
  *     NdArray ones = NdArray.full(world.backend(), DType.FLOAT32, Shape.of(3), 1);
- *     world.group().allReduce(ones, ones, ReduceOp.SUM).await(); // four everywhere
+ *     world.group().allReduce(ones, ones, ReduceOp.SUM).await(); // 4 on every rank
  * });
  * }</pre>
  *
- * <p>A rank that throws ends the others: whatever they wait for that needs it throws a {@link org.tp4j.comm.CommunicationException}
- * which names it and carries its exception. The caller gets the exception of the rank that failed first, the other
- * ranks' own troubles suppressed within it.
+ * <p>A rank that throws ends the others: whatever they wait for that needs it throws a {@link
+ * org.tp4j.comm.CommunicationException} that names the rank and carries its exception. The caller gets the exception of the
+ * rank that failed first, with the other ranks' unrelated exceptions suppressed in it.
  *
  * <p>While they run, a matrix product uses cores / ranks threads, at least one. Each rank is a daemon thread named
  * {@code rank-N}.
  */
 public final class ThreadRanks {
-    private static final long GRACE_MS = 10_000; // for ranks that compute on after a peer has failed
+    private static final long GRACE_MS = 10_000; // for ranks that keep computing after a peer has failed
 
     private ThreadRanks() {}
 
@@ -45,7 +45,7 @@ public final class ThreadRanks {
         });
     }
 
-    /** Runs {@code task} on {@code ranks} threads; returns what each has returned, in rank order. */
+    /** Runs {@code task} on {@code ranks} threads; returns their results in rank order. */
     public static <R> List<R> call(int ranks, RankTask<R> task) {
         return call(ranks, CommunicationOptions.fromSystem(), task);
     }
@@ -56,16 +56,16 @@ public final class ThreadRanks {
     }
 
     /**
-     * As {@link #call(int, RankTask)}, on devices of a type: rank r on device r, or in turn where there are fewer devices
-     * than ranks. Collectives are then carried through the host's memory.
+     * As {@link #call(int, RankTask)}, on devices of a type: rank r on device r. If there are fewer devices than ranks, they
+     * are shared in turn, and collectives go through host memory.
      *
      * @throws TpException if the devices cannot be used
      */
     public static <R> List<R> call(String deviceType, int ranks, CommunicationOptions options, RankTask<R> task) {
         if (ranks < 1) {
-            throw new IllegalArgumentException("asked for " + ranks + " ranks; there must be at least one");
+            throw new IllegalArgumentException(ranks + " ranks were requested; HINT: there must be at least one");
         }
-        DeviceAssignment places = new DeviceAssignment(deviceType, ranks, options);
+        DeviceAssignment devices = new DeviceAssignment(deviceType, ranks, options);
         ThreadJob job = new ThreadJob(ranks, options);
         List<Integer> numbers = new ArrayList<>();
         for (int rank = 0; rank < ranks; rank++) {
@@ -76,8 +76,8 @@ public final class ThreadRanks {
         List<Thread> threads = new ArrayList<>();
         for (int rank = 0; rank < ranks; rank++) {
             int mine = rank;
-            Runnable body =
-                    () -> new ThreadRank(job, places, exchange, mine).run(world -> results.set(mine, task.call(world)));
+            Runnable body = () ->
+                    new ThreadRank(job, devices, exchange, mine).run(world -> results.set(mine, task.call(world)));
             Thread thread = new Thread(body, "rank-" + rank);
             thread.setDaemon(true);
             threads.add(thread);

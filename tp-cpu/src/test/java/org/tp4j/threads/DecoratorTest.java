@@ -103,8 +103,8 @@ class DecoratorTest {
         assertThat(messages).hasSize(2);
         assertThat(messages.values())
                 .allSatisfy(message -> assertThat(message)
-                        .contains("rank 0 asks allReduce(sum, float32 [2]) in module0 at ")
-                        .contains("rank 1 asks allReduce(sum, float32 [3]) in module1 at ")
+                        .contains("rank 0 calls allReduce(sum, float32 [2]) in module0 at ")
+                        .contains("rank 1 calls allReduce(sum, float32 [3]) in module1 at ")
                         .contains("DecoratorTest"));
     }
 
@@ -135,8 +135,8 @@ class DecoratorTest {
                     }
                 }))
                 .isInstanceOf(CommunicationException.class)
-                .hasMessageContaining("rank 0 asks send(float32 [3], to rank 1)")
-                .hasMessageContaining("rank 1 asks receive(float32 [4], from rank 0)");
+                .hasMessageContaining("rank 0 calls send(float32 [3], to rank 1)")
+                .hasMessageContaining("rank 1 calls receive(float32 [4], from rank 0)");
     }
 
     @Test

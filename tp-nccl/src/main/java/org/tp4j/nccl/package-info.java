@@ -1,3 +1,3 @@
-/** NCCL: the bindings and the process group over them. */
+/** JNccl, the bindings to NCCL: methods, constants and types named as NCCL's own. */
 @org.jspecify.annotations.NullMarked
 package org.tp4j.nccl;

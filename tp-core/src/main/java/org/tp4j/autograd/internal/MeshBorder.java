@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
+import org.tp4j.comm.GroupNumbers;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
@@ -13,7 +14,6 @@ import org.tp4j.layout.internal.RedistributePlan;
 import org.tp4j.layout.internal.Transfers;
 import org.tp4j.mesh.Axis;
 import org.tp4j.mesh.DeviceMesh;
-import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
@@ -98,20 +98,7 @@ public final class MeshBorder {
             }
             return alike;
         }
-        ByteBuffer bytes = ByteBuffer.allocate(8 * mine.length * p).order(ByteOrder.LITTLE_ENDIAN);
-        for (long number : mine) {
-            bytes.putLong(number);
-        }
-        NdArray in = NdArray.allocate(onBackendOf.backend(), DType.INT64, Shape.of(mine.length));
-        NdArray out = NdArray.allocate(onBackendOf.backend(), DType.INT64, Shape.of((long) mine.length * p));
-        in.backend().copyIn(bytes.flip(), in);
-        long[] counts = new long[p];
-        java.util.Arrays.fill(counts, mine.length);
-        axis.group().allGather(in, out, counts).await();
-        out.backend().copyOut(out, bytes.clear());
-        long[] all = new long[mine.length * p];
-        bytes.flip().asLongBuffer().get(all);
-        return all;
+        return GroupNumbers.allGather(axis.group(), onBackendOf.backend(), mine);
     }
 
     /** A plain tensor as this rank's part of one on a mesh; its gradient is this rank's part of the gradient. */

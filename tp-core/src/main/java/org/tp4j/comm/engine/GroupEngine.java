@@ -4,8 +4,8 @@ import java.util.Optional;
 import org.tp4j.comm.CommunicationException;
 
 /**
- * Service that carries collectives between devices of one type without a detour through the host; found by
- * {@link java.util.ServiceLoader}. A launcher starts ranks and gives each a way to find the others; this makes their world
+ * A service, found by {@link java.util.ServiceLoader}, that carries collectives between devices of one type without a
+ * detour through the host. A launcher starts ranks and gives each a way to find the others; the engine forms their world
  * group.
  */
 public interface GroupEngine {
@@ -15,14 +15,14 @@ public interface GroupEngine {
     /** The type of device it communicates between, such as {@code cuda}. */
     String deviceType();
 
-    /** Why it cannot be used on this machine, in words for the user; empty if it can. Throws nothing. */
+    /** Why it cannot be used on this machine, as a message for the user; empty if it can. Throws nothing. */
     Optional<String> unavailable();
 
     /**
-     * Joins the world group, as one of its ranks and on its thread; every rank calls it, and it waits for all. Each rank
-     * has a device of its own.
+     * Joins the world group as one of its ranks, on that rank's thread. Every rank calls it, with a device of its own, and
+     * it waits for all of them.
      *
-     * @throws CommunicationException if the ranks do not come together in time
+     * @throws CommunicationException if the ranks do not all join in time
      */
     GroupSession join(GroupMember member);
 }

@@ -9,21 +9,21 @@ import java.util.ServiceLoader;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.CommunicationOptions;
 
-/** Decides what carries the collectives of ranks on devices. */
+/** Chooses the engine that carries collectives between devices. */
 public final class GroupEngines {
     private GroupEngines() {}
 
     /**
-     * The engine for a job's ranks; empty if their collectives go through the host's memory.
+     * The engine for a job's ranks; empty if their collectives go through host memory.
      *
-     * <p>By {@link CommunicationOptions#engine()}: {@code host} is the host's memory; the name of an engine is that one or
-     * an error; {@code auto} is the device type's engine where every rank has a device of its own, the host's memory
-     * otherwise. A rank that is alone needs none.
+     * <p>{@link CommunicationOptions#engine()} decides: {@code host} means host memory; the name of an engine means that
+     * engine or an error; {@code auto} means the device type's engine if every rank has its own device, otherwise host
+     * memory. A single rank needs no engine.
      *
-     * @param deviceType what the ranks compute on
+     * @param deviceType type of the ranks' devices
      * @param ranks number of ranks of the job
-     * @param ownDevices whether every rank has a device of its own
-     * @throws CommunicationException if the engine is needed and cannot be used, or was named and does not fit
+     * @param ownDevices whether every rank has its own device
+     * @throws CommunicationException if the engine is needed but cannot be used, or was named but does not fit
      */
     public static Optional<GroupEngine> choose(
             String deviceType, int ranks, boolean ownDevices, CommunicationOptions options) {
@@ -44,10 +44,10 @@ public final class GroupEngines {
         }
         throw new CommunicationException("no engine '" + wanted + "' for device type '" + deviceType
                 + "' on the class path, which has " + names + "; HINT: -D" + CommunicationOptions.ENGINE
-                + "=auto, or host for the host's memory; nccl is in org.tp4j:tp-nccl");
+                + "=auto, or host for host memory; nccl is in org.tp4j:tp-nccl");
     }
 
-    /** Each engine on the class path and why it cannot be used here, or an empty string if it can. */
+    /** Each engine on the class path, and why it cannot be used here; an empty string if it can. */
     public static Map<String, String> availability() {
         Map<String, String> result = new LinkedHashMap<>();
         for (GroupEngine engine : ServiceLoader.load(GroupEngine.class)) {
@@ -68,7 +68,7 @@ public final class GroupEngines {
         }
         if (unavailable.isPresent()) {
             throw new CommunicationException(unavailable.get() + "; -D" + CommunicationOptions.ENGINE
-                    + "=host does without, slowly: through the host's memory");
+                    + "=host needs none but is slow: collectives go through host memory");
         }
         return Optional.of(engine);
     }

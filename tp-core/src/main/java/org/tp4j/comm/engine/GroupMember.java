@@ -5,21 +5,21 @@ import org.tp4j.comm.record.FlightRecorder;
 import org.tp4j.tensor.Backend;
 
 /**
- * A rank as a {@link GroupEngine} needs to know it.
+ * What a {@link GroupEngine} needs to know about a rank.
  *
  * @param rank its number
  * @param size number of ranks
  * @param backend its device
- * @param rendezvous where ranks leave notes for one another, such as an id that all need; of this job alone
- * @param stragglers says which rank is behind
- * @param recorder where its calls are kept
+ * @param store where ranks publish values for one another, such as an id that all need; private to the job
+ * @param stragglers knows which rank is behind
+ * @param recorder keeps its calls
  * @param options settings of the collectives
  */
 public record GroupMember(
         int rank,
         int size,
         Backend backend,
-        KeyValueStore rendezvous,
+        KeyValueStore store,
         Stragglers stragglers,
         FlightRecorder recorder,
         CommunicationOptions options) {}

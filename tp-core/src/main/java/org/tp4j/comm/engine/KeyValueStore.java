@@ -4,20 +4,20 @@ import java.util.Optional;
 import org.tp4j.comm.CommunicationException;
 
 /**
- * Where ranks leave short notes for one another before they can communicate otherwise: the control channel between
- * processes, shared memory between threads. Safe for several threads.
+ * Short values that ranks publish for one another before they can communicate otherwise: over the control channel between
+ * processes, in shared memory between threads. Thread-safe.
  */
 public interface KeyValueStore {
-    /** Leaves a note for whoever asks for the key. */
+    /** Stores a value under a key. */
     void set(String key, byte[] value);
 
-    /** The note under a key, if there is one. */
+    /** The value under a key, if there is one. */
     Optional<byte[]> get(String key);
 
     /**
-     * The note under a key, as soon as it is there.
+     * Waits for the value under a key.
      *
-     * @throws CommunicationException if it is not there in time
+     * @throws CommunicationException if it is not set in time
      */
     byte[] await(String key, long timeoutMs);
 }

@@ -4,18 +4,18 @@ import java.util.List;
 import java.util.Optional;
 import org.tp4j.comm.record.CallRecord;
 
-/** Knows where all ranks stand, and so which of them is to blame when a call does not complete. */
+/** Knows the progress of all ranks, and so which of them is to blame if a call does not complete. */
 public interface Stragglers {
     /**
-     * Why a call does not complete, in words: which of the peers are silent, have not come to it or ask something else, and
-     * where they are.
+     * Why a call does not complete: which of the peers are silent, have not reached the call or made a different one, and
+     * what they did last.
      *
      * @param record the call
-     * @param peers world ranks that have to take part
+     * @param peers world ranks that take part
      * @param waitedNanos how long this rank has waited
      */
     String report(CallRecord record, List<Integer> peers, long waitedNanos);
 
-    /** What a rank has said that failed, such as {@code rank 2 has failed: ...}; empty while none has. Does not wait. */
+    /** The failure that a rank has announced, such as {@code rank 2 has failed: ...}; empty if none. Does not block. */
     Optional<String> failure();
 }

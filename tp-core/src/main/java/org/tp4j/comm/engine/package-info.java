@@ -1,6 +1,6 @@
 /**
- * The service interface of collectives engines: {@link org.tp4j.comm.engine.EngineGroup} is what an engine extends, {@link
- * org.tp4j.comm.engine.GroupEngine} how one is found.
+ * The service interface for collectives engines: an engine's groups extend {@link org.tp4j.comm.engine.EngineGroup}, and a
+ * {@link org.tp4j.comm.engine.GroupEngine} makes them available.
  */
 @org.jspecify.annotations.NullMarked
 package org.tp4j.comm.engine;

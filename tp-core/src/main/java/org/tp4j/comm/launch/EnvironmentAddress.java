@@ -10,14 +10,13 @@ import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.internal.control.ControlSecret;
 
 /**
- * Where the control channel of a job is that was started without MPI, and what proves that a process belongs to it, as the
- * environment variables say.
+ * Address and secret of the control channel of a job that was started without MPI, from environment variables.
  *
- * @param host rank 0's machine: {@code MASTER_ADDR}, or under Slurm the first of its nodes
- * @param port {@code MASTER_PORT}, or under Slurm one that follows from the job's number. Where torchrun's agent listens
- *     there itself, the next one
- * @param secret {@code TP4J_SECRET} if it is set. Otherwise it follows from the variables that all ranks have in common, which
- *     keeps jobs apart that meet by mistake, but not people who know them
+ * @param host rank 0's machine: {@code MASTER_ADDR}, or under Slurm the first node
+ * @param port {@code MASTER_PORT}, or under Slurm a port derived from the job's number. If torchrun's agent itself listens
+ *     on that port, the next one
+ * @param secret {@code TP4J_SECRET} if it is set. Otherwise it is derived from variables that all ranks have in common, which
+ *     keeps apart jobs that meet by mistake, but not people who know the variables
  */
 record EnvironmentAddress(String host, int port, ControlSecret secret) {
     private static final int FIRST_PORT = 20_000;
@@ -32,7 +31,7 @@ record EnvironmentAddress(String host, int port, ControlSecret secret) {
         }
         if (host.isEmpty()) {
             throw new CommunicationException(
-                    "the ranks were started without MPI, and MASTER_ADDR does not say where rank 0 is; HINT: set MASTER_ADDR and"
+                    "the ranks were started without MPI, and MASTER_ADDR is not set; HINT: set MASTER_ADDR and"
                             + " MASTER_PORT to rank 0's machine and a free port there, the same for all ranks");
         }
         int port = port(environment);
@@ -77,7 +76,7 @@ record EnvironmentAddress(String host, int port, ControlSecret secret) {
         }
     }
 
-    /** The first name in Slurm's short form of a list, such as {@code gpu03} of {@code gpu[03-05,9],login}. */
+    /** The first name in a list in Slurm's short form, such as {@code gpu03} of {@code gpu[03-05,9],login}. */
     static String firstNode(String list) {
         int bracket = list.indexOf('[');
         int comma = list.indexOf(',');

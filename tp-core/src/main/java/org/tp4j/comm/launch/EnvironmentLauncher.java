@@ -8,14 +8,15 @@ import org.tp4j.comm.engine.GroupEngine;
 import org.tp4j.comm.internal.control.ControlSecret;
 
 /**
- * The launcher {@code env}: this process is one rank of those that {@code torchrun}, Slurm's {@code srun} or a script has
- * started, without MPI. It finds the others by environment variables, {@code RANK}, {@code WORLD_SIZE}, {@code LOCAL_RANK},
- * {@code MASTER_ADDR} and {@code MASTER_PORT}, or Slurm's own, and joins them by the device type's {@link GroupEngine}. Rank
- * 0 serves the control channel at that address; {@code TP4J_SECRET} is its secret, see {@link ControlSecret}. Without it the
- * secret follows from these variables, which keeps jobs apart that meet by mistake, but not people who know them.
+ * The launcher {@code env}: this process is one rank of a job started by {@code torchrun}, Slurm's {@code srun} or a script,
+ * without MPI. It finds the other ranks by the environment variables {@code RANK}, {@code WORLD_SIZE}, {@code LOCAL_RANK},
+ * {@code MASTER_ADDR} and {@code MASTER_PORT}, or Slurm's own, and joins them over the device type's {@link GroupEngine}.
+ * Rank 0 serves the control channel at that address; {@code TP4J_SECRET} is its secret, see {@link ControlSecret}. Without it
+ * the secret is derived from these variables, which keeps apart jobs that meet by mistake, but not people who know the
+ * variables.
  *
- * <p>A rank computes on the device of its {@code LOCAL_RANK}, or on the only one it sees. A rank that throws leaves its last
- * calls in a file, and ends the others.
+ * <p>A rank uses the device numbered {@code LOCAL_RANK}, or the only one it sees. A rank that throws writes its last calls to
+ * a file, and ends the other ranks.
  */
 public final class EnvironmentLauncher implements Launcher {
     /** For {@link java.util.ServiceLoader}. */
@@ -54,12 +55,12 @@ public final class EnvironmentLauncher implements Launcher {
     public void run(LaunchOptions options, RankMain main) {
         LaunchEnvironment launched = LaunchEnvironment.read(System.getenv())
                 .orElseThrow(
-                        () -> new CommunicationException("launcher env was asked for, but no environment variables say"
-                                + " which rank this process is; HINT: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT do,"
-                                + " torchrun and srun set them"));
+                        () -> new CommunicationException("launcher env was requested, but no environment variables say"
+                                + " which rank this process is; HINT: set RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and"
+                                + " MASTER_PORT, as torchrun and srun do"));
         if (options.ranks() > 0 && options.ranks() != launched.size()) {
-            throw new CommunicationException("asked for " + options.ranks() + " ranks, but " + launched.starter()
-                    + " has started " + launched.size());
+            throw new CommunicationException(options.ranks() + " ranks were requested, but " + launched.starter()
+                    + " has started " + launched.size() + "; HINT: leave the number of ranks to " + launched.starter());
         }
         EnvironmentRank rank = new EnvironmentRank(launched, options);
         try {

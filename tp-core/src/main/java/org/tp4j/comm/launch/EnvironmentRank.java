@@ -31,7 +31,7 @@ import org.tp4j.tensor.BackendProvider;
 import org.tp4j.tensor.Backends;
 import org.tp4j.tensor.Device;
 
-/** One rank of a job that was started without MPI, from finding the others to leaving them. */
+/** One rank of a job that was started without MPI, from finding the other ranks to leaving them. */
 final class EnvironmentRank {
     private static final Logger LOG = LoggerFactory.getLogger(EnvironmentRank.class);
     private static final long CONNECT_MS = 60_000;
@@ -76,13 +76,13 @@ final class EnvironmentRank {
             return ControlServer.start(at, address.port(), address.secret());
         } catch (UnknownHostException e) {
             throw new CommunicationException(
-                    "rank 0 shall serve the control channel at MASTER_ADDR " + address.host()
-                            + ", which is unknown here; HINT: set it to the name or address of rank 0's machine",
+                    "rank 0 must serve the control channel at MASTER_ADDR " + address.host()
+                            + ", a host that is unknown here; HINT: set it to the name or address of rank 0's machine",
                     e);
         }
     }
 
-    /** Meets the other ranks on its device. */
+    /** Joins the other ranks, with its device. */
     World join() {
         String type = options.deviceType();
         BackendProvider provider = Backends.provider(type);
@@ -91,7 +91,7 @@ final class EnvironmentRank {
         checkOwnDevices(devices);
         GroupEngine engine = GroupEngines.choose(type, launched.size(), true, options.communication())
                 .orElseThrow(() -> new CommunicationException(
-                        "launcher env has nothing that carries collectives through the host's memory; HINT: leave out -D"
+                        "launcher env cannot carry collectives through host memory; HINT: remove -D"
                                 + CommunicationOptions.ENGINE + "=host, or start the ranks with mpirun"));
         Backend backend = Backends.of(new Device(type, index));
         GroupSession joined = engine.join(new GroupMember(
@@ -107,32 +107,33 @@ final class EnvironmentRank {
         return new EnvironmentWorld(group, backend, Math.max(0, launched.localRank()), localSize);
     }
 
-    /** The device of the local rank; the only one, if the starter has hidden the others. */
+    /** The device of the local rank, or the only visible one. */
     private int deviceIndex(int count) {
         int localRank = launched.localRank();
         if (count == 1) {
             return 0;
         }
         if (localRank < 0) {
-            throw new CommunicationException("rank " + launched.rank() + " of " + launched.size() + " sees " + count
-                    + " devices, and nothing says which is its own; HINT: set LOCAL_RANK to its number on its machine");
+            throw new CommunicationException(
+                    "rank " + launched.rank() + " of " + launched.size() + " sees " + count
+                            + " devices, and nothing says which of them to use; HINT: set LOCAL_RANK to the rank's number on its machine");
         }
         if (localRank >= count) {
             throw new CommunicationException("rank " + launched.rank() + " of " + launched.size() + " has local rank "
                     + localRank + ", but this machine has " + count + " devices (" + options.deviceType() + ":0 to "
                     + options.deviceType() + ":" + (count - 1) + "); HINT: start at most " + count
-                    + " ranks a machine, and see what LOCAL_RANK and CUDA_VISIBLE_DEVICES say");
+                    + " ranks per machine, and check LOCAL_RANK and CUDA_VISIBLE_DEVICES");
         }
         return localRank;
     }
 
-    /** A short text of each rank, to all. */
+    /** All ranks' texts, in rank order. */
     private List<String> share(String text) {
         client.set(DEVICE + launched.rank(), text.getBytes(StandardCharsets.UTF_8));
         List<String> all = new ArrayList<>();
         for (int rank = 0; rank < launched.size(); rank++) {
-            byte[] note = await(DEVICE + rank, rank);
-            all.add(new String(note, StandardCharsets.UTF_8));
+            byte[] value = await(DEVICE + rank, rank);
+            all.add(new String(value, StandardCharsets.UTF_8));
         }
         return all;
     }
@@ -141,17 +142,17 @@ final class EnvironmentRank {
         long deadline = System.nanoTime()
                 + TimeUnit.MILLISECONDS.toNanos(options.communication().timeoutMs());
         while (true) {
-            Optional<byte[]> note = client.get(key);
-            if (note.isPresent()) {
-                return note.get();
+            Optional<byte[]> value = client.get(key);
+            if (value.isPresent()) {
+                return value.get();
             }
-            heartbeat.failure().ifPresent(said -> {
-                throw new CommunicationException(said + "; rank " + launched.rank() + " needs it");
+            heartbeat.failure().ifPresent(failure -> {
+                throw new CommunicationException(failure + "; rank " + launched.rank() + " needs it");
             });
             if (System.nanoTime() > deadline) {
-                throw new CommunicationException("rank " + rank + " of " + launched.size() + " has not come within "
+                throw new CommunicationException("rank " + rank + " of " + launched.size() + " has not joined within "
                         + options.communication().timeoutMs()
-                        + " ms; HINT: see that all ranks were started, and what the others say");
+                        + " ms; HINT: check that all ranks were started, and read their output");
             }
             pause(POLL_MS);
         }
@@ -163,7 +164,7 @@ final class EnvironmentRank {
             if (other < rank) {
                 throw new CommunicationException("ranks " + other + " and " + rank + " have the same device, "
                         + devices.get(rank) + "; HINT: give each rank its own by LOCAL_RANK or CUDA_VISIBLE_DEVICES;"
-                        + " started with mpirun, ranks can share one");
+                        + " ranks started with mpirun can share a device");
             }
         }
     }
@@ -176,7 +177,7 @@ final class EnvironmentRank {
         }
     }
 
-    /** The orderly end. */
+    /** Leaves the job after the rank's program has returned. */
     void leave() {
         if (session != null) {
             session.close();
@@ -190,19 +191,19 @@ final class EnvironmentRank {
         end();
     }
 
-    /** The disorderly end: tells the others, leaves a record; returns what to throw. */
+    /** Leaves the job after a failure: tells the other ranks and writes a flight record. Returns the exception to throw. */
     CommunicationException failed(Throwable reason) {
         Path record = over.get() ? null : writeFlightRecord(reason.toString());
         try {
             heartbeat.announceFailure(reason);
         } catch (CommunicationException e) {
-            LOG.debug("rank {} cannot tell the others: {}", launched.rank(), e.getMessage());
+            LOG.debug("rank {} cannot tell the other ranks: {}", launched.rank(), e.getMessage());
         }
         if (session != null) {
             session.abort(new CommunicationException("rank " + launched.rank() + " has failed: " + reason, reason));
         }
         if (server != null) {
-            pause(3 * beatMs); // so that the others hear of it
+            pause(3 * beatMs); // so that the other ranks learn of it
         }
         end();
         return new CommunicationException(
@@ -216,7 +217,7 @@ final class EnvironmentRank {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // the process is ending already
+            // the process is already exiting
         }
         heartbeat.close();
         client.close();
@@ -227,7 +228,7 @@ final class EnvironmentRank {
 
     private void endedFromOutside() {
         if (over.compareAndSet(false, true)) {
-            writeFlightRecord("ended from outside");
+            writeFlightRecord("the process was ended from outside");
         }
     }
 
@@ -250,7 +251,7 @@ final class EnvironmentRank {
         }
     }
 
-    /** What the rank knows. The launcher ends what it has started. */
+    /** The rank's world. The launcher closes what it has opened. */
     private record EnvironmentWorld(ProcessGroup group, Backend backend, int localRank, int localSize)
             implements World {
         @Override

@@ -10,7 +10,7 @@ import java.util.ServiceLoader;
 import org.tp4j.comm.CommunicationException;
 
 /**
- * Runs a program as one or several ranks, whatever starts them.
+ * Runs a program as one or more ranks, however they are started.
  *
  * <pre>{@code
  * public static void main(String[] args) {
@@ -20,7 +20,7 @@ import org.tp4j.comm.CommunicationException;
  * }
  * }</pre>
  *
- * <p>Started by {@code mpirun -np 4}, each of the four processes runs it as one rank; started plainly, it runs as
+ * <p>Started by {@code mpirun -np 4}, each of the four processes runs it as one rank; started without mpirun, it runs as
  * {@link LaunchOptions#ranks()} threads. Ranks on GPUs can also be started by torchrun or srun, without MPI.
  */
 public final class Launch {
@@ -30,7 +30,7 @@ public final class Launch {
     private Launch() {}
 
     /**
-     * Runs {@code main} as every rank (threads), or as the one this process is; returns when that is over.
+     * Runs {@code main} as every rank (threads), or as the rank this process is; returns when it has finished.
      *
      * @throws CommunicationException if the launcher is not on the class path or cannot be used here
      */
@@ -38,7 +38,7 @@ public final class Launch {
         choose(options, System.getenv()).run(options, main);
     }
 
-    /** Each launcher on the class path and why it cannot be used here, or an empty string if it can. */
+    /** Each launcher on the class path, and why it cannot be used here; an empty string if it can. */
     public static Map<String, String> availability() {
         Map<String, String> result = new LinkedHashMap<>();
         for (Launcher launcher : ServiceLoader.load(Launcher.class)) {
@@ -47,7 +47,7 @@ public final class Launch {
         return result;
     }
 
-    /** A process that was started as one of several must never run as if it were alone. */
+    /** A process that was started as one of several ranks must never run as if it were alone. */
     private static void refuseLostRank(LaunchOptions options, Map<String, String> environment, List<String> names) {
         Optional<LaunchEnvironment> launched = LaunchEnvironment.read(environment);
         if (launched.isPresent() && launched.get().size() > 1) {
@@ -59,7 +59,7 @@ public final class Launch {
         }
     }
 
-    /** Of those that join ranks started as these were, the first that can be used; MPI's, if it can, before the others. */
+    /** The first usable launcher that joins ranks started this way; MPI's comes first. */
     private static Optional<Launcher> joining(List<Launcher> serving, Map<String, String> environment) {
         List<Launcher> joining = serving.stream()
                 .filter(launcher -> launcher.launched(environment))
@@ -96,7 +96,7 @@ public final class Launch {
         }
         throw new CommunicationException("no launcher '" + wanted + "' for device type '" + options.deviceType()
                 + "' on the class path, which has " + names
-                + "; HINT: threads and mpi are in org.tp4j:tp-cpu, env is in"
+                + "; HINT: threads and mpi are in org.tp4j:tp-cpu; env is in"
                 + " tp-core and needs an engine such as tp-nccl");
     }
 }

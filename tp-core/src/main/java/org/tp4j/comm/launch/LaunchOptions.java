@@ -5,21 +5,22 @@ import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.tensor.Device;
 
 /**
- * How ranks are to be started.
+ * How to start ranks.
  *
- * @param launcher {@code threads}, {@code mpi}, {@code env}, or {@code auto}: whatever launched this process, threads otherwise
- * @param ranks number of ranks, or 0 for as many as were launched (one, if this process was started alone)
- * @param deviceType what the ranks compute on, {@code cpu} or {@code cuda}
+ * @param launcher {@code threads}, {@code mpi}, {@code env}, or {@code auto}: whatever launched this process, otherwise threads
+ * @param ranks number of ranks, or 0 for as many as were launched (one if this process was started alone)
+ * @param deviceType type of the ranks' devices, {@code cpu} or {@code cuda}
  * @param communication settings of the collectives
  */
 public record LaunchOptions(String launcher, int ranks, String deviceType, CommunicationOptions communication) {
-    /** The launcher that is chosen by looking at what launched this process. */
+    /** Chooses the launcher according to what launched this process. */
     public static final String AUTO = "auto";
 
     /** Checks the values. */
     public LaunchOptions {
         if (ranks < 0) {
-            throw new IllegalArgumentException("asked for " + ranks + " ranks");
+            throw new IllegalArgumentException(
+                    ranks + " ranks were requested; HINT: 0 stands for as many as were launched");
         }
         launcher = launcher.toLowerCase(Locale.ROOT);
     }

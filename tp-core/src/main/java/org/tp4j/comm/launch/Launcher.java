@@ -4,15 +4,15 @@ import java.util.Map;
 import java.util.Optional;
 import org.tp4j.comm.CommunicationException;
 
-/** Service that starts ranks, or joins those that were started with this process; found by {@link java.util.ServiceLoader}. */
+/** A service that starts ranks, or joins those started with this process; found by {@link java.util.ServiceLoader}. */
 public interface Launcher {
     /** Its name, such as {@code threads} or {@code mpi}. */
     String name();
 
-    /** Whether it starts ranks that compute on this device type. */
+    /** Whether its ranks can use devices of this type. */
     boolean serves(String deviceType);
 
-    /** Why it cannot be used on this machine, in words for the user; empty if it can. Throws nothing. */
+    /** Why it cannot be used on this machine, as a message for the user; empty if it can. Throws nothing. */
     Optional<String> unavailable();
 
     /**
@@ -23,9 +23,9 @@ public interface Launcher {
     boolean launched(Map<String, String> environment);
 
     /**
-     * Runs {@code main} as every rank (threads), or as the one this process is.
+     * Runs {@code main} as every rank (threads), or as the rank this process is.
      *
-     * @throws CommunicationException if it cannot be used, with what was looked for and what to install
+     * @throws CommunicationException if it cannot be used; says what was searched for and what to install
      */
     void run(LaunchOptions options, RankMain main);
 }

@@ -1,14 +1,14 @@
 package org.tp4j.comm.record;
 
-/** One call of one rank, as the flight recorder keeps it: what was asked, where, and how far it has come. */
+/** One call of one rank, as the flight recorder keeps it: what it was, where it was made, and its state. */
 public final class CallRecord {
-    /** How far a call has come. */
+    /** States of a call. */
     public enum State {
-        /** Started, not yet seen to be complete. */
+        /** Started, not yet known to be complete. */
         POSTED,
         /** Complete. */
         DONE,
-        /** Ended by an error. */
+        /** Failed with an error. */
         FAILED
     }
 
@@ -20,6 +20,13 @@ public final class CallRecord {
     private final long postedNanos = System.nanoTime();
     private volatile State state = State.POSTED;
 
+    /**
+     * A call that has just been made.
+     *
+     * @param rank the caller's rank in the group
+     * @param sequence the 1-based number of the call on this group
+     * @param modulePath dotted path of the running module, or empty
+     */
     public CallRecord(String group, int rank, long sequence, CollectiveCall call, String modulePath) {
         this.group = group;
         this.rank = rank;
@@ -38,12 +45,12 @@ public final class CallRecord {
         return rank;
     }
 
-    /** Which call it is: from 1, counted on this group by this rank, collectives and point-to-point calls apart. */
+    /** The 1-based number of the call on this group; collectives and point-to-point calls are numbered separately. */
     public long sequence() {
         return sequence;
     }
 
-    /** What was asked. */
+    /** The call. */
     public CollectiveCall call() {
         return call;
     }
@@ -58,17 +65,17 @@ public final class CallRecord {
         return postedNanos;
     }
 
-    /** How far it has come. */
+    /** Its state. */
     public State state() {
         return state;
     }
 
-    /** Notes that it is complete. */
+    /** Marks it as complete. */
     public void done() {
         state = State.DONE;
     }
 
-    /** Notes that it has failed. */
+    /** Marks it as failed. */
     public void failed() {
         state = State.FAILED;
     }
@@ -81,11 +88,11 @@ public final class CallRecord {
     /** Such as {@code call 12 on group 'tp': allReduce(sum, float32 [2, 3]) in layers.0.mlp}. */
     @Override
     public String toString() {
-        return "call " + sequence + " on group '" + group + "': " + asked();
+        return "call " + sequence + " on group '" + group + "': " + callInModule();
     }
 
     /** The call and the module it was made in. */
-    public String asked() {
+    public String callInModule() {
         return modulePath.isEmpty() ? call.toString() : call + " in " + modulePath;
     }
 }

@@ -1,12 +1,12 @@
 package org.tp4j.comm.record;
 
-/** Where in the program a call was made: a stack walk, a few microseconds. */
+/** Where in the program a call was made. Costs a stack walk, a few microseconds. */
 final class CallSite {
     private static final StackWalker WALKER = StackWalker.getInstance();
 
     private CallSite() {}
 
-    /** The innermost frame outside of this library, or else outside of this package. */
+    /** The innermost frame outside the library, otherwise outside {@code org.tp4j.comm}. */
     static String find() {
         return WALKER.walk(frames -> {
             StackWalker.StackFrame own = null;
@@ -18,7 +18,7 @@ final class CallSite {
                     return show(frame);
                 }
             }
-            return own == null ? "an unknown place" : show(own);
+            return own == null ? "an unknown location" : show(own);
         });
     }
 

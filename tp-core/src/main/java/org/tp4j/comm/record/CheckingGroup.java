@@ -1,13 +1,10 @@
 package org.tp4j.comm.record;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.Deque;
-import java.util.Objects;
 import java.util.function.Supplier;
 import org.tp4j.comm.CommunicationException;
+import org.tp4j.comm.GroupNumbers;
 import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.Work;
 import org.tp4j.tensor.Backend;
@@ -18,11 +15,11 @@ import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 
 /**
- * Checking mode: before the data of a call moves, the ranks compare what each of them asks, and where they disagree all
- * of them throw, naming both sides and where in the program each was.
+ * Checking mode: before the data of a call moves, the ranks compare their calls. If they differ, all ranks throw, naming
+ * both calls and where in the program each was made.
  *
- * <p>It costs one more collective of 512 bytes a rank before each call, which waits. A receiver alone checks a
- * point-to-point message, when it awaits it.
+ * <p>It costs one more blocking collective of 512 bytes per rank before each call. A point-to-point message is checked by
+ * the receiver alone, when it awaits the message.
  */
 public final class CheckingGroup extends DecoratedGroup {
     private final Backend backend;
@@ -41,26 +38,22 @@ public final class CheckingGroup extends DecoratedGroup {
     @Override
     Work around(CollectiveCall call, Supplier<Work> proceed) {
         SignatureRecord mine = SignatureRecord.of(call, describe(call));
-        switch (call.kind()) {
-            case SEND -> {
-                sendAhead(mine, call.root());
-                return proceed.get();
-            }
-            case RECEIVE -> {
-                NdArray record =
-                        Scope.outside(() -> NdArray.allocate(backend, DType.INT64, Shape.of(SignatureRecord.LONGS)));
-                Work ahead = inner().receive(record, call.root());
-                return new CheckedReceive(ahead, record, proceed.get(), mine, call.root());
-            }
-            default -> {
-                SignatureRecord[] all = exchange(mine);
-                compare(all);
-                if (call.kind() == Collective.ALL_TO_ALL) {
-                    compareCounts(call, all);
-                }
-                return proceed.get();
-            }
+        if (call.kind() == Collective.SEND) {
+            sendAhead(mine, call.root());
+            return proceed.get();
         }
+        if (call.kind() == Collective.RECEIVE) {
+            NdArray record =
+                    Scope.outside(() -> NdArray.allocate(backend, DType.INT64, Shape.of(SignatureRecord.LONGS)));
+            Work ahead = inner().receive(record, call.root());
+            return new CheckedReceive(ahead, record, proceed.get(), mine, call.root());
+        }
+        SignatureRecord[] all = exchange(mine);
+        compare(all);
+        if (call.kind().agreement() == Collective.Agreement.PAIRWISE_COUNTS) {
+            compareCounts(call, all);
+        }
+        return proceed.get();
     }
 
     @Override
@@ -75,28 +68,24 @@ public final class CheckingGroup extends DecoratedGroup {
         return new CheckingGroup(split, backend);
     }
 
-    private String describe(CollectiveCall call) {
+    private static String describe(CollectiveCall call) {
         String path = ExecutionContext.current().modulePath();
         return call + (path.isEmpty() ? "" : " in " + path) + " at " + CallSite.find();
     }
 
-    @SuppressWarnings("try") // a scope is opened for what it owns
+    @SuppressWarnings("try") // a scope that only owns
     private SignatureRecord[] exchange(SignatureRecord mine) {
         calls++;
-        long[] counts = new long[size()];
-        Arrays.fill(counts, SignatureRecord.LONGS);
         try (Scope scope = Scope.open("signatures")) {
-            NdArray all = NdArray.allocate(backend, DType.INT64, Shape.of((long) size() * SignatureRecord.LONGS));
-            inner().allGather(mine.toArray(backend), all, counts).await();
-            return SignatureRecord.read(all);
+            return SignatureRecord.read(GroupNumbers.allGather(inner(), mine.toArray(backend)));
         }
     }
 
     private void compare(SignatureRecord[] all) {
         for (int rank = 0; rank < all.length; rank++) {
             if (all[rank].refused()) {
-                throw new CommunicationException("call " + calls + " on group '" + name() + "' is off: on rank " + rank
-                        + " " + all[rank].text());
+                throw new CommunicationException("call " + calls + " on group '" + name()
+                        + "' was given up because rank " + rank + " gave invalid arguments: " + all[rank].text());
             }
         }
         for (int rank = 1; rank < all.length; rank++) {
@@ -109,34 +98,23 @@ public final class CheckingGroup extends DecoratedGroup {
     private CommunicationException disagreement(SignatureRecord[] all, int first, int second) {
         return new CommunicationException(
                 "ranks of group '" + name() + "' disagree on call " + calls + ": rank " + first
-                        + " asks " + all[first].text() + ", rank " + second + " asks " + all[second].text()
-                        + "; HINT: all ranks of a group make the same calls in the same order, with the same type, shape,"
-                        + " counts, root and reduction");
+                        + " calls " + all[first].text() + ", rank " + second + " calls " + all[second].text()
+                        + "; HINT: all ranks of a group make the same calls in the same order, with the same type, shape, counts,"
+                        + " root and reduction");
     }
 
-    /** What each rank sends every other must be what that one expects; all learn of the first pair that differs. */
-    @SuppressWarnings("try") // a scope is opened for what it owns
+    /** What each rank sends another must be what that one expects; all ranks learn of the first pair that differs. */
     private void compareCounts(CollectiveCall call, SignatureRecord[] all) {
-        long[] expected = Objects.requireNonNull(call.receiveCounts());
-        long[] ones = new long[size()];
-        Arrays.fill(ones, 1);
-        try (Scope scope = Scope.open("counts")) {
-            NdArray announced = NdArray.allocate(backend, DType.INT64, Shape.of(size()));
-            NdArray mine = longs(Objects.requireNonNull(call.sendCounts()));
-            inner().allToAll(mine, ones, announced, ones).await();
-            long[] theirs = read(announced);
-            long odd = -1;
-            for (int rank = 0; rank < theirs.length && odd < 0; rank++) {
-                odd = theirs[rank] == expected[rank] ? -1 : rank;
-            }
-            NdArray verdicts = NdArray.allocate(backend, DType.INT64, Shape.of(size()));
-            inner().allGather(longs(new long[] {odd}), verdicts, ones).await();
-            long[] verdict = read(verdicts);
-            for (int rank = 0; rank < verdict.length; rank++) {
-                if (verdict[rank] >= 0) {
-                    int other = (int) verdict[rank];
-                    throw disagreement(all, Math.min(rank, other), Math.max(rank, other));
-                }
+        long[] announced = GroupNumbers.allToAll(inner(), backend, call.sendCounts());
+        long different = -1;
+        for (int rank = 0; rank < announced.length && different < 0; rank++) {
+            different = announced[rank] == call.receiveCounts()[rank] ? -1 : rank;
+        }
+        long[] verdicts = GroupNumbers.allGather(inner(), backend, different);
+        for (int rank = 0; rank < verdicts.length; rank++) {
+            if (verdicts[rank] >= 0) {
+                int other = (int) verdicts[rank];
+                throw disagreement(all, Math.min(rank, other), Math.max(rank, other));
             }
         }
     }
@@ -149,25 +127,7 @@ public final class CheckingGroup extends DecoratedGroup {
         sent.addLast(new SentRecord(inner().send(array, peer), array));
     }
 
-    private NdArray longs(long[] values) {
-        ByteBuffer buffer = ByteBuffer.allocate(values.length * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        buffer.asLongBuffer().put(values);
-        NdArray array = NdArray.allocate(backend, DType.INT64, Shape.of(values.length));
-        backend.copyIn(buffer, array);
-        return array;
-    }
-
-    private static long[] read(NdArray array) {
-        ByteBuffer buffer =
-                ByteBuffer.allocate((int) array.elements() * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        array.backend().copyOut(array, buffer);
-        buffer.rewind();
-        long[] values = new long[(int) array.elements()];
-        buffer.asLongBuffer().get(values);
-        return values;
-    }
-
-    /** A message whose record has to be compared first. */
+    /** A receive whose signature is compared with the sender's before the data is handed out. */
     private final class CheckedReceive implements Work {
         private final Work ahead;
         private final NdArray record;
@@ -194,7 +154,8 @@ public final class CheckingGroup extends DecoratedGroup {
             SignatureRecord theirs = SignatureRecord.read(record)[0];
             if (theirs.hash() != mine.hash()) {
                 throw new CommunicationException("ranks of group '" + name() + "' disagree on a message: rank " + peer
-                        + " asks " + theirs.text() + ", rank " + rank() + " asks " + mine.text());
+                        + " calls " + theirs.text() + ", rank " + rank() + " calls " + mine.text()
+                        + "; HINT: a send and its receive need the same type and number of elements");
             }
             data.await();
         }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.ReduceOp;
@@ -33,9 +34,9 @@ public final class CommunicationLog {
      * @param kind which call
      * @param group name of the group it was made on
      * @param groupSize number of ranks in the group
-     * @param dtype element type; null where no data moves
-     * @param elements elements of the whole value that moves: what a gather gathers, otherwise what this rank brings
-     * @param op how values are joined; null where they are not
+     * @param dtype element type; null if no data moves
+     * @param elements elements of the whole value that moves, see {@link CollectiveCall#wholeElements()}
+     * @param op how values are reduced; null if they are not
      * @param modulePath dotted path of the module that made the call, or empty
      */
     public record Entry(
@@ -78,7 +79,7 @@ public final class CommunicationLog {
         return List.copyOf(entries);
     }
 
-    /** Forgets everything. */
+    /** Clears the log. */
     public synchronized void clear() {
         entries.clear();
     }
@@ -93,30 +94,30 @@ public final class CommunicationLog {
         return count(kind, "");
     }
 
-    /** Number of calls of one kind made in a module or below it. */
+    /** Number of calls of one kind made in a module or in one below it. */
     public int count(Collective kind, String modulePath) {
         return (int) matching(e -> e.kind() == kind && e.isWithin(modulePath)).count();
     }
 
-    /** Elements moved by all calls of one kind. */
+    /** Elements moved by all calls of one kind, counted as in {@link Entry#elements()}. */
     public long elements(Collective kind) {
         return matching(e -> e.kind() == kind).mapToLong(Entry::elements).sum();
     }
 
-    /** Bytes moved by all calls. */
+    /** Bytes moved by all calls, counted as in {@link Entry#bytes()}. */
     public long bytes() {
         return matching(e -> true).mapToLong(Entry::bytes).sum();
     }
 
-    private java.util.stream.Stream<Entry> matching(Predicate<Entry> condition) {
+    private Stream<Entry> matching(Predicate<Entry> condition) {
         return entries().stream().filter(condition);
     }
 
-    /** A line a call, and the totals. */
+    /** One line per call, and the totals. */
     public String table() {
         String row = "%-14s %-8s %5s %-9s %14s %16s %-8s %s%n";
         StringBuilder text = new StringBuilder(String.format(
-                Locale.ROOT, row, "collective", "group", "ranks", "type", "elements", "bytes", "joined", "module"));
+                Locale.ROOT, row, "collective", "group", "ranks", "type", "elements", "bytes", "reduced", "module"));
         List<Entry> all = entries();
         for (Entry e : all) {
             text.append(String.format(

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps the last calls of one rank on all its groups, so that a death or a hang leaves a trace of what was under way. */
+/** Keeps the last calls of one rank on all its groups, so that a crash or a hang leaves a trace of what was under way. */
 public final class FlightRecorder {
     private static final int CAPACITY = 256; // a few training steps of a small model, 20 kB
 
@@ -20,16 +20,17 @@ public final class FlightRecorder {
     private final AtomicReferenceArray<@Nullable CallRecord> ring = new AtomicReferenceArray<>(CAPACITY);
     private final AtomicLong calls = new AtomicLong();
 
-    /** An empty record of a rank. */
+    /** An empty recorder for a rank. */
     public FlightRecorder(int worldRank) {
         this.worldRank = worldRank;
     }
 
-    /** The rank it belongs to. */
+    /** The world rank it belongs to. */
     public int worldRank() {
         return worldRank;
     }
 
+    /** Adds a call; the oldest one is dropped when the recorder is full. */
     public void add(CallRecord record) {
         ring.setRelease((int) (calls.getAndIncrement() % CAPACITY), record);
     }
@@ -58,7 +59,7 @@ public final class FlightRecorder {
         return result;
     }
 
-    /** Where the rank stands, in one line. */
+    /** The progress of the rank, in one line. */
     public String position() {
         CallRecord last = last();
         if (last == null) {
@@ -80,14 +81,14 @@ public final class FlightRecorder {
         return latest;
     }
 
-    /** The oldest collectives that have neither completed nor failed, at most so many a group, among the calls still kept. */
-    public List<CallRecord> underWay(int callsAGroup) {
+    /** The oldest collectives that have neither completed nor failed, among the calls still kept. */
+    public List<CallRecord> underWay(int callsPerGroup) {
         Map<String, Integer> counts = new TreeMap<>();
         List<CallRecord> oldest = new ArrayList<>();
         for (CallRecord record : records()) {
             if (!record.call().kind().isPointToPoint()
                     && record.state() == CallRecord.State.POSTED
-                    && counts.merge(record.group(), 1, Integer::sum) <= callsAGroup) {
+                    && counts.merge(record.group(), 1, Integer::sum) <= callsPerGroup) {
                 oldest.add(record);
             }
         }
@@ -97,8 +98,8 @@ public final class FlightRecorder {
     /**
      * Writes all kept calls into a new file.
      *
-     * @param folder where to; it is made if it is not there
-     * @param reason what ended the rank, the first line
+     * @param folder the folder, created if missing
+     * @param reason what ended the rank; becomes the first line
      */
     public Path write(Path folder, String reason) throws IOException {
         Files.createDirectories(folder);
@@ -107,7 +108,7 @@ public final class FlightRecorder {
         return Files.writeString(file, reason + "\n" + dump());
     }
 
-    /** All kept calls as text, one a line. */
+    /** All kept calls as text, one per line. */
     public String dump() {
         StringBuilder text = new StringBuilder();
         text.append("flight record of rank ")

@@ -8,7 +8,7 @@ import org.tp4j.comm.Work;
 public final class RecordingGroup extends DecoratedGroup {
     private final CommunicationLog log;
 
-    /** Records what is called on {@code inner} through this group. */
+    /** Records the calls made on {@code inner} through this group. */
     public RecordingGroup(ProcessGroup inner, CommunicationLog log) {
         super(inner);
         this.log = log;

@@ -11,12 +11,12 @@ import org.tp4j.tensor.Shape;
 /**
  * A call's signature as a few longs that ranks can exchange.
  *
- * @param hash of what must be the same on all ranks
- * @param refused whether the rank refuses its own call
- * @param text the call in words, with where it was made; cut to what fits
+ * @param hash hash of what must be the same on all ranks
+ * @param refused whether the rank's arguments were refused
+ * @param text the call and where it was made, truncated to what fits
  */
 record SignatureRecord(long hash, boolean refused, String text) {
-    /** Longs a record. */
+    /** Longs per record. */
     static final int LONGS = 64;
 
     private static final int HEADER_BYTES = 3 * Long.BYTES;
@@ -33,7 +33,7 @@ record SignatureRecord(long hash, boolean refused, String text) {
         return hash;
     }
 
-    /** This record as an array that a group can carry; of the current scope. */
+    /** This record as an array, in the current scope. */
     NdArray toArray(Backend backend) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         int length = Math.min(bytes.length, LONGS * Long.BYTES - HEADER_BYTES);

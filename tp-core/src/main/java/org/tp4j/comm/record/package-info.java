@@ -1,7 +1,7 @@
 /**
- * Calls on process groups as values, and the decorators around them: {@link org.tp4j.comm.record.FlightRecorder} keeps the
- * last ones, {@link org.tp4j.comm.record.RecordingGroup} counts them, {@link org.tp4j.comm.record.CheckingGroup} compares
- * them over ranks.
+ * Calls on process groups as values: {@link org.tp4j.comm.record.FlightRecorder} keeps the last ones. {@link
+ * org.tp4j.comm.record.RecordingGroup} logs the calls on a group, {@link org.tp4j.comm.record.CheckingGroup} compares them
+ * across ranks, and {@link org.tp4j.comm.record.AbstractProcessGroup} is the skeleton of every group.
  */
 @org.jspecify.annotations.NullMarked
 package org.tp4j.comm.record;

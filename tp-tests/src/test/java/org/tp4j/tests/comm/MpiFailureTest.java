@@ -110,8 +110,8 @@ class MpiFailureTest {
     void shouldNameBothSidesInCheckingMode() throws Exception {
         MpiRun.Result result = run(2, "disagree", 1, "-Dtp4j.comm.check=true");
         assertThat(result.output())
-                .contains("rank 0 asks allReduce(sum, float32 [1])")
-                .contains("rank 1 asks allReduce(sum, float32 [2])")
+                .contains("rank 0 calls allReduce(sum, float32 [1])")
+                .contains("rank 1 calls allReduce(sum, float32 [2])")
                 .contains("FailureMain");
     }
 
@@ -120,7 +120,7 @@ class MpiFailureTest {
         MpiRun.Result result =
                 new MpiRun(2, WrongSizeMain.class).limitSeconds(60).run();
         assertThat(result.exitCode()).isNotZero();
-        assertThat(result.output()).contains("asked for 3 ranks, but mpirun has started 2; HINT: mpirun -np 3");
+        assertThat(result.output()).contains("3 ranks were requested, but mpirun has started 2; HINT: mpirun -np 3");
     }
 
     /** Asks for three ranks. */

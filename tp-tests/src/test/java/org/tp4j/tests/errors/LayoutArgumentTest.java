@@ -24,7 +24,7 @@ class LayoutArgumentTest {
             assertThatThrownBy(() -> DeviceMesh.of(rank.world(), Map.entry("tp", 1), Map.entry("tp", 2)))
                     .hasMessageContaining("mesh axes need distinct names and sizes of at least 1");
             assertThatThrownBy(() -> rank.mesh().axis("dp")).hasMessage("mesh (tp=2) has no axis 'dp'");
-            assertThatThrownBy(() -> rank.mesh().slice("tp", "tp")).hasMessageContaining("'tp' is asked for twice");
+            assertThatThrownBy(() -> rank.mesh().slice("tp", "tp")).hasMessageContaining("'tp' is listed twice");
             assertThatThrownBy(() -> rank.mesh().slice()).hasMessageContaining("needs at least one axis");
         });
     }

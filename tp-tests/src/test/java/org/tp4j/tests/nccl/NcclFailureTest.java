@@ -100,10 +100,10 @@ class NcclFailureTest {
         List<RankProcesses.Result> results = run(2, "disagree", 1);
         assertThat(results.get(0).output())
                 .contains(CALL)
-                .contains("rank 1 asks something else: allReduce(sum, float32 [2])");
+                .contains("rank 1 made a different call: allReduce(sum, float32 [2])");
         assertThat(results.get(1).output())
                 .contains("in call 3 on group 'world': allReduce(sum, float32 [2])")
-                .contains("rank 0 asks something else: allReduce(sum, float32 [1])");
+                .contains("rank 0 made a different call: allReduce(sum, float32 [1])");
     }
 
     @Test

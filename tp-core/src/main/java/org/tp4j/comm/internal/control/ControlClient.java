@@ -14,10 +14,10 @@ import java.util.concurrent.TimeUnit;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.engine.KeyValueStore;
 
-/** A rank's connection to the {@link ControlServer}. Safe for several threads, which take turns. */
+/** A rank's connection to the {@link ControlServer}. Thread-safe: requests are made one at a time. */
 public final class ControlClient implements KeyValueStore, AutoCloseable {
     private static final int POLL_MS = 20;
-    private static final int ANSWER_MS = 5_000; // a server that is alive answers within microseconds
+    private static final int ANSWER_MS = 5_000; // a live server answers within microseconds
 
     private final Socket socket;
     private final DataInputStream in;
@@ -25,13 +25,13 @@ public final class ControlClient implements KeyValueStore, AutoCloseable {
     private final String server;
 
     /**
-     * What is stored under a key.
+     * A stored value.
      *
      * @param key the key
      * @param ageMs how long ago it was set, by the server's clock
      * @param value the value
      */
-    @SuppressWarnings("ArrayRecordComponent") // a message of the channel, made and read once
+    @SuppressWarnings("ArrayRecordComponent") // created and read once
     public record Entry(String key, long ageMs, byte[] value) {}
 
     private ControlClient(Socket socket, DataInputStream in, DataOutputStream out, String server) {
@@ -42,9 +42,9 @@ public final class ControlClient implements KeyValueStore, AutoCloseable {
     }
 
     /**
-     * Connects; tries again until the server is there or the time is up.
+     * Connects, retrying until the server answers or the time is up.
      *
-     * @throws CommunicationException if it is not there in time, or refuses the secret
+     * @throws CommunicationException if it does not answer in time, or refuses the secret
      */
     public static ControlClient connect(String host, int port, ControlSecret secret, long timeoutMs) {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
@@ -62,21 +62,23 @@ public final class ControlClient implements KeyValueStore, AutoCloseable {
                 out.write(secret.answer(challenge));
                 out.flush();
                 if (in.read() != 1) {
-                    throw new CommunicationException(
-                            "the control channel at " + server + " refuses this process: it has another job's secret");
+                    throw new CommunicationException("the control channel at " + server
+                            + " refuses this process: it has another job's secret; HINT: give each job its own"
+                            + " MASTER_PORT, and all its ranks the same TP4J_SECRET");
                 }
                 return new ControlClient(socket, in, out, server);
             } catch (IOException e) {
-                quietly(socket);
+                closeQuietly(socket);
                 if (System.nanoTime() > deadline) {
                     throw new CommunicationException(
                             "no control channel at " + server + " within " + timeoutMs + " ms: " + e.getMessage()
-                                    + "; HINT: rank 0 serves it; see that MASTER_ADDR and MASTER_PORT name its machine",
+                                    + "; HINT: rank 0 serves it; check that rank 0 runs, and that MASTER_ADDR and MASTER_PORT name its"
+                                    + " machine and port",
                             e);
                 }
                 sleep(POLL_MS);
             } catch (CommunicationException e) {
-                quietly(socket);
+                closeQuietly(socket);
                 throw e;
             }
         }
@@ -85,7 +87,8 @@ public final class ControlClient implements KeyValueStore, AutoCloseable {
     @Override
     public synchronized void set(String key, byte[] value) {
         if (value.length > ControlServer.MAX_VALUE_BYTES) {
-            throw new IllegalArgumentException("a value of " + value.length + " bytes for the control channel");
+            throw new IllegalArgumentException("a value of " + value.length
+                    + " bytes for the control channel, which takes at most " + ControlServer.MAX_VALUE_BYTES);
         }
         try {
             out.writeByte(ControlServer.SET);
@@ -95,7 +98,7 @@ public final class ControlClient implements KeyValueStore, AutoCloseable {
             out.flush();
             in.readByte();
         } catch (IOException e) {
-            throw gone(e);
+            throw lost(e);
         }
     }
 
@@ -108,7 +111,7 @@ public final class ControlClient implements KeyValueStore, AutoCloseable {
             int length = in.readInt();
             return length < 0 ? Optional.empty() : Optional.of(read(length));
         } catch (IOException e) {
-            throw gone(e);
+            throw lost(e);
         }
     }
 
@@ -121,14 +124,14 @@ public final class ControlClient implements KeyValueStore, AutoCloseable {
                 return value.get();
             }
             if (System.nanoTime() > deadline) {
-                throw new CommunicationException("nobody has set '" + key + "' on the control channel at " + server
+                throw new CommunicationException("no rank has set '" + key + "' on the control channel at " + server
                         + " within " + timeoutMs + " ms");
             }
             sleep(POLL_MS);
         }
     }
 
-    /** All keys that begin with a prefix, in order. */
+    /** All entries whose keys start with a prefix, in order of their keys. */
     public synchronized List<Entry> list(String prefix) {
         try {
             out.writeByte(ControlServer.LIST);
@@ -143,13 +146,13 @@ public final class ControlClient implements KeyValueStore, AutoCloseable {
             }
             return entries;
         } catch (IOException e) {
-            throw gone(e);
+            throw lost(e);
         }
     }
 
     @Override
     public void close() {
-        quietly(socket);
+        closeQuietly(socket);
     }
 
     private byte[] read(int length) throws IOException {
@@ -161,18 +164,18 @@ public final class ControlClient implements KeyValueStore, AutoCloseable {
         return value;
     }
 
-    /** After half an answer the stream cannot be used any more. */
-    private CommunicationException gone(IOException e) {
-        quietly(socket);
+    /** The connection is closed: after part of an answer it cannot be used any more. */
+    private CommunicationException lost(IOException e) {
+        closeQuietly(socket);
         return new CommunicationException(
                 "the control channel at " + server + " (rank 0) does not answer: " + e.getMessage(), e);
     }
 
-    private static void quietly(Socket socket) {
+    private static void closeQuietly(Socket socket) {
         try {
             socket.close();
         } catch (IOException e) {
-            // it is of no use any more either way
+            // it is not used any more either way
         }
     }
 

@@ -8,7 +8,7 @@ import java.util.HexFormat;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** What the processes of one job know and nobody else does. It never travels over the control channel itself. */
+/** A secret that only the processes of one job know. It is never sent over the control channel. */
 public final class ControlSecret {
     private static final String ALGORITHM = "HmacSHA256";
     private static final int BYTES = 32;
@@ -19,7 +19,7 @@ public final class ControlSecret {
         this.key = key;
     }
 
-    /** A new one, as text. */
+    /** A new random secret, as text. */
     public static String random() {
         byte[] key = new byte[BYTES];
         new SecureRandom().nextBytes(key);
@@ -27,18 +27,19 @@ public final class ControlSecret {
     }
 
     /**
-     * The one that was handed over as text, by a channel that is itself private.
+     * The secret that was handed over as text, by a private channel.
      *
      * @throws IllegalArgumentException if it is shorter than 16 characters
      */
     public static ControlSecret of(String text) {
         if (text.length() < 16) {
-            throw new IllegalArgumentException("the job's secret has " + text.length() + " characters; it needs 16");
+            throw new IllegalArgumentException(
+                    "the job's secret has " + text.length() + " characters; HINT: it needs at least 16");
         }
         return new ControlSecret(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The answer that proves knowledge of the secret. */
+    /** The answer to a challenge, which proves knowledge of the secret. */
     public byte[] answer(byte[] challenge) {
         try {
             Mac mac = Mac.getInstance(ALGORITHM);
@@ -49,12 +50,12 @@ public final class ControlSecret {
         }
     }
 
-    /** Whether {@code answer} is the right one, in a time that tells nothing. */
+    /** Whether {@code answer} is right, compared in constant time. */
     boolean accepts(byte[] challenge, byte[] answer) {
         return MessageDigest.isEqual(answer(challenge), answer);
     }
 
-    /** Nothing of the secret. */
+    /** Does not reveal the secret. */
     @Override
     public String toString() {
         return "a secret";

@@ -14,22 +14,25 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tp4j.comm.CommunicationException;
 
 /**
- * The control channel's end on rank 0: a small store of keys and values over TCP, beside the engine that moves the data,
- * so that it works when that one is stuck. It spreads what ranks need to find each other, and holds their heartbeats.
+ * The server of the control channel, on rank 0: a small key-value store over TCP, independent of the engine that moves the
+ * data, so that it works when the engine is stuck. It holds what ranks need to find each other, and their heartbeats.
  *
- * <p>Who connects gets a random challenge and must answer it with the job's {@link ControlSecret}. All sizes read from a
+ * <p>A client gets a random challenge and must answer it with the job's {@link ControlSecret}. All sizes read from a
  * connection are limited.
  */
 public final class ControlServer implements AutoCloseable {
     static final byte SET = 1;
     static final byte GET = 2;
     static final byte LIST = 3;
+    /** Length of the challenge that a client must answer. */
     public static final int CHALLENGE_BYTES = 16;
+
     static final int ANSWER_BYTES = 32;
     static final int MAX_VALUE_BYTES = 1 << 20;
 
@@ -53,8 +56,8 @@ public final class ControlServer implements AutoCloseable {
     /**
      * Starts serving.
      *
-     * @param address where to listen; the loopback address unless ranks are on several machines
-     * @param port the port, or 0 for a free one
+     * @param address address to listen on; the loopback address unless ranks are on several machines
+     * @param port the port, or 0 for any free port
      * @throws CommunicationException if it cannot listen there
      */
     public static ControlServer start(InetAddress address, int port, ControlSecret secret) {
@@ -64,7 +67,7 @@ public final class ControlServer implements AutoCloseable {
         } catch (IOException e) {
             throw new CommunicationException(
                     "the control channel cannot listen on " + address + " port " + port + ": " + e.getMessage()
-                            + "; HINT: choose another with MASTER_PORT",
+                            + "; HINT: choose another port with MASTER_PORT",
                     e);
         }
         ControlServer server = new ControlServer(listener, secret);
@@ -79,8 +82,8 @@ public final class ControlServer implements AutoCloseable {
 
     @Override
     public void close() {
-        quietly(listener);
-        sockets.forEach(ControlServer::quietly);
+        closeQuietly(listener);
+        sockets.forEach(ControlServer::closeQuietly);
     }
 
     private void spawn(String name, Runnable body) {
@@ -94,8 +97,8 @@ public final class ControlServer implements AutoCloseable {
             try {
                 Socket socket = listener.accept();
                 sockets.add(socket);
-                if (listener.isClosed()) { // the system may still have let one in while it was being closed
-                    quietly(socket);
+                if (listener.isClosed()) { // accepted while the listener was being closed
+                    closeQuietly(socket);
                     return;
                 }
                 spawn("tp4j-control-client", () -> serve(socket));
@@ -169,7 +172,7 @@ public final class ControlServer implements AutoCloseable {
                     out.write(entry.getValue().value());
                 }
             }
-            default -> throw new IOException("request of unknown kind " + kind);
+            default -> throw new IOException("unknown request " + kind);
         }
     }
 
@@ -180,7 +183,7 @@ public final class ControlServer implements AutoCloseable {
         store.put(key, new Stored(value, System.nanoTime()));
     }
 
-    private synchronized @org.jspecify.annotations.Nullable Stored get(String key) {
+    private synchronized @Nullable Stored get(String key) {
         return store.get(key);
     }
 
@@ -191,7 +194,7 @@ public final class ControlServer implements AutoCloseable {
                 .toList();
     }
 
-    private static void quietly(AutoCloseable resource) {
+    private static void closeQuietly(AutoCloseable resource) {
         try {
             resource.close();
         } catch (Exception e) {

@@ -12,13 +12,13 @@ import org.tp4j.comm.record.CallRecord;
 import org.tp4j.comm.record.FlightRecorder;
 
 /**
- * Tells the control channel every now and then where this rank stands, and reads there where the others do: which one is
+ * Periodically publishes this rank's status on the control channel, and reads the others' there to find out which one is
  * behind when a call does not complete.
  */
 public final class Heartbeat implements Stragglers, AutoCloseable {
     private static final String PREFIX = "heartbeat/";
     private static final String FAILED = "failed";
-    private static final int SILENT_BEATS = 3; // so many missed, and a rank counts as silent
+    private static final int SILENT_BEATS = 3; // a rank that has missed this many counts as silent
 
     private final ControlClient client;
     private final FlightRecorder recorder;
@@ -27,7 +27,7 @@ public final class Heartbeat implements Stragglers, AutoCloseable {
     private volatile boolean closed;
     private volatile @Nullable String failure;
 
-    /** Starts to beat for the rank whose calls {@code recorder} keeps. */
+    /** Starts the heartbeat of the rank whose calls {@code recorder} keeps. */
     public Heartbeat(ControlClient client, FlightRecorder recorder, long periodMs) {
         this.client = client;
         this.recorder = recorder;
@@ -50,22 +50,22 @@ public final class Heartbeat implements Stragglers, AutoCloseable {
                         PREFIX + recorder.worldRank(), RankStatus.of(recorder).toBytes());
                 if (failure == null) {
                     failure = client.get(FAILED)
-                            .map(note -> new String(note, StandardCharsets.UTF_8))
+                            .map(text -> new String(text, StandardCharsets.UTF_8))
                             .orElse(null);
                 }
                 Thread.sleep(periodMs);
             }
         } catch (InterruptedException | CommunicationException e) {
-            // Closed; or rank 0 is gone, which whoever waits for it is told by report().
+            // Closed; or rank 0 is gone, which report() tells whoever waits for it.
             closed = true;
         }
     }
 
-    /** Tells the others that this rank has failed, unless another one has before it. */
+    /** Announces that this rank has failed, unless another rank has announced a failure before. */
     public void announceFailure(Throwable reason) {
         if (client.get(FAILED).isEmpty()) {
-            String note = "rank " + recorder.worldRank() + " has failed: " + reason;
-            client.set(FAILED, note.getBytes(StandardCharsets.UTF_8));
+            String text = "rank " + recorder.worldRank() + " has failed: " + reason;
+            client.set(FAILED, text.getBytes(StandardCharsets.UTF_8));
         }
     }
 

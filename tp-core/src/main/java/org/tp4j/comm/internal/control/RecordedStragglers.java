@@ -7,18 +7,18 @@ import org.tp4j.comm.engine.Stragglers;
 import org.tp4j.comm.record.CallRecord;
 import org.tp4j.comm.record.FlightRecorder;
 
-/** Stragglers among ranks that are threads of this JVM: everybody's record can be read. */
+/** Stragglers among ranks that are threads of this JVM, read from their flight recorders. */
 public final class RecordedStragglers implements Stragglers {
     private final List<FlightRecorder> recorders;
     private final int worldRank;
     private final Supplier<Optional<String>> failure;
 
     /**
-     * As one rank sees the others.
+     * The stragglers as one rank sees them.
      *
-     * @param recorders the record of each rank, in rank order
-     * @param worldRank this one
-     * @param failure what a rank has said that failed
+     * @param recorders the flight recorder of each rank, in rank order
+     * @param worldRank this rank
+     * @param failure the failure that a rank has announced
      */
     public RecordedStragglers(List<FlightRecorder> recorders, int worldRank, Supplier<Optional<String>> failure) {
         this.failure = failure;

@@ -7,18 +7,18 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.record.CallRecord;
 
-/** Puts into words why a call does not complete. */
+/** Describes why a call does not complete. */
 final class StragglerReport {
     private StragglerReport() {}
 
     /**
-     * What is known of a rank.
+     * What is known about a rank.
      *
-     * @param standing where it stands
-     * @param ageMs how old that is
-     * @param isSilent whether it should have said more since
+     * @param status its last reported status
+     * @param ageMs age of that report
+     * @param isSilent whether later reports are missing
      */
-    record Seen(RankStatus standing, long ageMs, boolean isSilent) {}
+    record Seen(RankStatus status, long ageMs, boolean isSilent) {}
 
     static String waited(CallRecord record, int worldRank, long waitedNanos) {
         return String.format(Locale.ROOT, "rank %d has waited %.1f s in %s", worldRank, waitedNanos * 1e-9, record);
@@ -29,15 +29,15 @@ final class StragglerReport {
             int worldRank,
             List<Integer> peers,
             long waitedNanos,
-            IntFunction<@Nullable Seen> sightings) {
+            IntFunction<@Nullable Seen> statuses) {
         List<String> behind = new ArrayList<>();
         for (int peer : peers) {
             if (peer == worldRank) {
                 continue;
             }
-            Seen seen = sightings.apply(peer);
+            Seen seen = statuses.apply(peer);
             if (seen == null) {
-                behind.add("rank " + peer + " has given no sign of life");
+                behind.add("rank " + peer + " has sent no heartbeat");
                 continue;
             }
             if (seen.isSilent()) {
@@ -46,18 +46,18 @@ final class StragglerReport {
                         "rank %d has been silent for %.1f s: %s",
                         peer,
                         seen.ageMs() * 1e-3,
-                        seen.standing().position()));
+                        seen.status().position()));
                 continue;
             }
-            // Messages are not numbered alike on both sides: nothing can be said of them.
+            // Both sides number messages differently, so they cannot be compared.
             String blame = record.call().kind().isPointToPoint()
-                    ? "is here: " + seen.standing().position()
-                    : seen.standing().blame(record);
+                    ? "is at: " + seen.status().position()
+                    : seen.status().blame(record);
             if (blame != null) {
                 behind.add("rank " + peer + " " + blame);
             }
         }
-        String rest = behind.isEmpty() ? "every rank says that it has come to this call" : String.join("; ", behind);
+        String rest = behind.isEmpty() ? "every rank reports that it has reached this call" : String.join("; ", behind);
         return waited(record, worldRank, waitedNanos) + "; " + rest;
     }
 }

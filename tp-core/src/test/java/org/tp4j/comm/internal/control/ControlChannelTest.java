@@ -143,7 +143,7 @@ class ControlChannelTest {
 
     @Test
     void shouldTellWhoIsSilentAndWhoIsElsewhere() throws InterruptedException {
-        CollectiveCall barrier = CollectiveCall.bare(Collective.BARRIER);
+        CollectiveCall barrier = CollectiveCall.withoutData(Collective.BARRIER);
         FlightRecorder mine = new FlightRecorder(0);
         FlightRecorder late = new FlightRecorder(1);
         CallRecord waiting = new CallRecord("world", 0, 2, barrier, "layers.1");
@@ -154,7 +154,7 @@ class ControlChannelTest {
             String nobody = own.report(waiting, List.of(0, 1), 3_000_000_000L);
             assertThat(nobody)
                     .contains("rank 0 has waited 3.0 s in call 2 on group 'world': barrier() in layers.1")
-                    .contains("rank 1 has given no sign of life");
+                    .contains("rank 1 has sent no heartbeat");
             try (Heartbeat beat = new Heartbeat(other, late, 20)) {
                 assertThat(beat).isNotNull();
                 Thread.sleep(100);
@@ -163,7 +163,7 @@ class ControlChannelTest {
                 late.add(new CallRecord("world", 1, 2, barrier, ""));
                 Thread.sleep(100);
                 assertThat(own.report(waiting, List.of(0, 1), 3_000_000_000L))
-                        .contains("every rank says that it has come to this call");
+                        .contains("every rank reports that it has reached this call");
             }
             Thread.sleep(300);
             assertThat(own.report(waiting, List.of(0, 1), 3_000_000_000L))

@@ -12,7 +12,9 @@ import org.tp4j.comm.record.Collective;
 import org.tp4j.comm.record.CollectiveCall;
 import org.tp4j.comm.record.FlightRecorder;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.meta.MetaBackend;
 
 class StragglersTest {
     private static final long THREE_SECONDS = 3_000_000_000L;
@@ -23,9 +25,9 @@ class StragglersTest {
             new RecordedStragglers(List.of(mine, other), 0, () -> Optional.of("rank 1 has failed"));
 
     private static CallRecord call(FlightRecorder recorder, long sequence, long elements) {
-        CollectiveCall asked = new CollectiveCall(
-                Collective.ALL_REDUCE, DType.FLOAT32, Shape.of(elements), null, null, ReduceOp.SUM, -1);
-        CallRecord record = new CallRecord("tp", recorder.worldRank(), sequence, asked, "");
+        NdArray array = NdArray.allocate(MetaBackend.get(), DType.FLOAT32, Shape.of(elements));
+        CollectiveCall call = CollectiveCall.allReduce(array, array, ReduceOp.SUM);
+        CallRecord record = new CallRecord("tp", recorder.worldRank(), sequence, call, "");
         recorder.add(record);
         return record;
     }
@@ -35,7 +37,7 @@ class StragglersTest {
     }
 
     @Test
-    void shouldNameARankThatHasNotCome() {
+    void shouldNameARankThatHasNotReachedTheCall() {
         CallRecord waiting = call(mine, 1, 4);
         assertThat(report(waiting))
                 .isEqualTo("rank 0 has waited 3.0 s in call 1 on group 'tp': allReduce(sum, float32 [4]);"
@@ -43,46 +45,46 @@ class StragglersTest {
     }
 
     @Test
-    void shouldNameARankThatAsksSomethingElse() {
+    void shouldNameARankThatMadeADifferentCall() {
         CallRecord waiting = call(mine, 1, 4);
         call(other, 1, 5);
         call(other, 2, 6); // it is ahead: its device is not
-        assertThat(report(waiting)).endsWith("; rank 1 asks something else: allReduce(sum, float32 [5])");
+        assertThat(report(waiting)).endsWith("; rank 1 made a different call: allReduce(sum, float32 [5])");
     }
 
     @Test
-    void shouldBlameNobodyWhereAllAskTheSame() {
+    void shouldBlameNobodyIfAllMadeTheSameCall() {
         CallRecord waiting = call(mine, 1, 4);
         call(other, 1, 4);
-        assertThat(report(waiting)).endsWith("; every rank says that it has come to this call");
+        assertThat(report(waiting)).endsWith("; every rank reports that it has reached this call");
         assertThat(stragglers.failure()).contains("rank 1 has failed");
     }
 
     @Test
-    void shouldSurviveTheWayThroughAMessage() {
+    void shouldSurviveARoundTripThroughAMessage() {
         call(other, 1, 5);
         call(other, 2, 6).done();
-        CallRecord odd = new CallRecord("a\tgroup\n", 1, 1, CollectiveCall.bare(Collective.BARRIER), "");
+        CallRecord odd = new CallRecord("a\tgroup\n", 1, 1, CollectiveCall.withoutData(Collective.BARRIER), "");
         other.add(odd);
-        RankStatus standing = RankStatus.of(other);
-        assertThat(RankStatus.read(standing.toBytes()).latest())
+        RankStatus status = RankStatus.of(other);
+        assertThat(RankStatus.read(status.toBytes()).latest())
                 .containsEntry("a group ", 1L)
                 .containsEntry("tp", 2L);
-        assertThat(RankStatus.read(standing.toBytes()).underWay())
-                .extracting(RankStatus.Asked::text)
+        assertThat(RankStatus.read(status.toBytes()).pending())
+                .extracting(RankStatus.PendingCall::text)
                 .containsExactly("allReduce(sum, float32 [5])", "barrier()");
-        assertThat(RankStatus.read(standing.toBytes()).blame(odd)).isNull();
+        assertThat(RankStatus.read(status.toBytes()).blame(odd)).isNull();
     }
 
     @Test
-    void shouldTellOfTheFirstCallsOnly() {
+    void shouldReportTheFirstCallsOnly() {
         for (int i = 1; i <= 100; i++) {
             call(other, i, i);
         }
-        assertThat(RankStatus.of(other).underWay())
+        assertThat(RankStatus.of(other).pending())
                 .hasSize(8)
                 .first()
-                .extracting(RankStatus.Asked::sequence)
+                .extracting(RankStatus.PendingCall::sequence)
                 .isEqualTo(1L);
     }
 }

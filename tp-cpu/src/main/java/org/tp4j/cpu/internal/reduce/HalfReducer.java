@@ -4,7 +4,7 @@ import org.tp4j.comm.ReduceOp;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.internal.HalfFloats;
 
-/** {@link Reducer} for the 16-bit floats: widened, joined in 32 bits, rounded once. */
+/** {@link Reducer} for 16-bit floats: widened, reduced in 32 bits, rounded once. */
 final class HalfReducer {
     private static final int BLOCK = 2048; // scratch that stays in the first-level cache
 

@@ -1,30 +1,28 @@
 package org.tp4j.cpu.internal.reduce;
 
 import java.lang.reflect.Array;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.tensor.DType;
 
 /**
- * Joins the ranks' values, in rank order, so that every engine that uses it gets the same bits.
+ * Reduces the ranks' values in rank order, so that every engine that uses it gets the same bits.
  *
- * <p>Sums and products of integers wrap. Of truth values, SUM and MAX are "any", PRODUCT and MIN "all". MAX and MIN of
- * floats give NaN where any value is NaN. The 16-bit floats are joined in 32 bits and rounded once.
+ * <p>Integer sums and products wrap. Of BOOL values, SUM and MAX are "any", PRODUCT and MIN "all". MAX and MIN of floats give
+ * NaN if any value is NaN. 16-bit floats are reduced in 32 bits and rounded once.
  */
 public final class Reducer {
     private static final int BLOCK = 2048; // scratch that stays in the first-level cache
 
     private Reducer() {}
 
-    /** out[outAt + i] = joined over r of ins[r][at[r] + i]; {@code out} may be the same elements as any one input. */
+    /** out[outAt + i] = reduction over r of ins[r][at[r] + i]; {@code out} may be the same elements as any one input. */
     public static void reduce(DType dtype, ReduceOp op, Object[] ins, int[] at, Object out, int outAt, int n) {
         if (dtype.isHalf()) {
             HalfReducer.reduce(dtype, op, ins, at, (short[]) out, outAt, n);
         } else if (ins.length == 1) {
             copy(ins[0], at[0], out, outAt, n);
         } else if (ins.length == 2) {
-            join(dtype, op, ins[0], at[0], ins[1], at[1], out, outAt, n);
+            combine(dtype, op, ins[0], at[0], ins[1], at[1], out, outAt, n);
         } else {
             Object scratch = Array.newInstance(out.getClass().getComponentType(), Math.min(n, BLOCK));
             for (int from = 0; from < n; from += BLOCK) {
@@ -36,24 +34,25 @@ public final class Reducer {
         }
     }
 
-    public static void copy(@Nullable Object from, int fromAt, @Nullable Object to, int toAt, int length) {
+    /** Copies elements between arrays of the same type, unless they are the same elements. */
+    public static void copy(Object from, int fromAt, Object to, int toAt, int length) {
         if (from != to || fromAt != toAt) {
-            System.arraycopy(Objects.requireNonNull(from), fromAt, Objects.requireNonNull(to), toAt, length);
+            System.arraycopy(from, fromAt, to, toAt, length);
         }
     }
 
-    /** Joins more than two inputs in scratch, since the output may be an input that is still to come. */
+    /** Reduces more than two inputs in scratch memory, since the output may be an input that is read later. */
     private static void block(
             DType dtype, ReduceOp op, Object[] ins, int[] at, int from, Object scratch, Object out, int outAt, int n) {
-        join(dtype, op, ins[0], at[0] + from, ins[1], at[1] + from, scratch, 0, n);
+        combine(dtype, op, ins[0], at[0] + from, ins[1], at[1] + from, scratch, 0, n);
         int last = ins.length - 1;
         for (int r = 2; r < last; r++) {
-            join(dtype, op, scratch, 0, ins[r], at[r] + from, scratch, 0, n);
+            combine(dtype, op, scratch, 0, ins[r], at[r] + from, scratch, 0, n);
         }
-        join(dtype, op, scratch, 0, ins[last], at[last] + from, out, outAt, n);
+        combine(dtype, op, scratch, 0, ins[last], at[last] + from, out, outAt, n);
     }
 
-    private static void join(
+    private static void combine(
             DType dtype, ReduceOp op, Object a, int aAt, Object b, int bAt, Object out, int outAt, int n) {
         switch (dtype) {
             case FLOAT32 -> floats(op, (float[]) a, aAt, (float[]) b, bAt, (float[]) out, outAt, n);
@@ -61,7 +60,7 @@ public final class Reducer {
             case INT32 -> ints(op, (int[]) a, aAt, (int[]) b, bAt, (int[]) out, outAt, n);
             case INT64 -> longs(op, (long[]) a, aAt, (long[]) b, bAt, (long[]) out, outAt, n);
             case BOOL -> bools(op, (byte[]) a, aAt, (byte[]) b, bAt, (byte[]) out, outAt, n);
-            case BFLOAT16, FLOAT16 -> throw new IllegalStateException("joined elsewhere");
+            case BFLOAT16, FLOAT16 -> throw new IllegalStateException("16-bit floats are reduced by HalfReducer");
         }
     }
 

@@ -1,9 +1,11 @@
-package org.tp4j.nccl;
+package org.tp4j.nccl.internal;
 
 import org.tp4j.comm.ReduceOp;
+import org.tp4j.nccl.NcclDataType;
+import org.tp4j.nccl.NcclRedOp;
 import org.tp4j.tensor.DType;
 
-/** Our types and reductions as NCCL's. */
+/** NCCL's constants for element types and reductions. */
 final class NcclTypes {
     private NcclTypes() {}
 
@@ -19,13 +21,13 @@ final class NcclTypes {
         };
     }
 
-    /** Of truth values, which are bytes of 0 or 1, sum and max are "any", product and min "all". */
+    /** BOOL values are bytes of 0 or 1: sum and max are "any", product and min "all". */
     static int of(DType dtype, ReduceOp op) {
-        boolean truth = dtype == DType.BOOL;
+        boolean isBool = dtype == DType.BOOL;
         return switch (op) {
-            case SUM -> truth ? NcclRedOp.ncclMax : NcclRedOp.ncclSum;
+            case SUM -> isBool ? NcclRedOp.ncclMax : NcclRedOp.ncclSum;
             case AVG -> NcclRedOp.ncclAvg;
-            case PRODUCT -> truth ? NcclRedOp.ncclMin : NcclRedOp.ncclProd;
+            case PRODUCT -> isBool ? NcclRedOp.ncclMin : NcclRedOp.ncclProd;
             case MAX -> NcclRedOp.ncclMax;
             case MIN -> NcclRedOp.ncclMin;
         };

@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.record.CallRecord;
 import org.tp4j.tensor.NdArray;
 
-/** Calls that move values without joining them. */
-final class MpiMovements {
-    /** Up to here a broadcast's root sends everything to everybody. */
+/** Collectives that move values without reducing them. */
+final class MpiTransfers {
+    /** Up to this size a broadcast's root sends the whole value to every rank. */
     private static final long DIRECT_BYTES = 64 * 1024;
 
-    private MpiMovements() {}
+    private MpiTransfers() {}
 
-    /** All-gather: each rank sends its run to all. */
+    /** All-gather: each rank sends its run to every other rank. */
     static final class Gather extends MpiWork {
         private final NdArray in;
         private final NdArray out;
@@ -21,13 +21,13 @@ final class MpiMovements {
         private final int width;
         private @Nullable NativeBuffer all;
 
-        Gather(MpiGroup group, CallRecord record, NdArray in, NdArray out, long[] counts) {
+        Gather(MpiComm comm, CallRecord record, NdArray in, NdArray out, long[] counts) {
             super(
-                    group,
+                    comm,
                     record,
                     record.sequence(),
                     Arrays.stream(counts).max().orElse(0),
-                    SLICE_BYTES / group.size() / in.dtype().bytes());
+                    SLICE_BYTES / comm.size() / in.dtype().bytes());
             this.in = in;
             this.out = out;
             this.counts = counts;
@@ -44,20 +44,20 @@ final class MpiMovements {
             long total = 0;
             long own = 0;
             for (int r = 0; r < counts.length; r++) {
-                own = r == group.rank() ? total : own;
+                own = r == comm.rank() ? total : own;
                 total += part(counts[r], from, to) * width;
             }
-            NativeBuffer staging = take(total);
-            all = staging;
-            long mine = part(counts[group.rank()], from, to);
-            copyOut(in, from, mine, staging, own);
+            NativeBuffer buffer = take(total);
+            all = buffer;
+            long mine = part(counts[comm.rank()], from, to);
+            copyOut(in, from, mine, buffer, own);
             MessageBatch messages = messages(phase, 2 * counts.length);
             long at = 0;
             for (int peer = 0; peer < counts.length; peer++) {
                 long bytes = part(counts[peer], from, to) * width;
-                if (peer != group.rank()) {
-                    messages.receive(peer, staging, at, bytes);
-                    messages.send(peer, staging, own, mine * width);
+                if (peer != comm.rank()) {
+                    messages.receive(peer, buffer, at, bytes);
+                    messages.send(peer, buffer, own, mine * width);
                 }
                 at += bytes;
             }
@@ -70,7 +70,7 @@ final class MpiMovements {
             long at = 0;
             for (int peer = 0; peer < counts.length; peer++) {
                 long n = part(counts[peer], from, to);
-                if (peer == group.rank()) {
+                if (peer == comm.rank()) {
                     copy(in, from, out, first + from, n);
                 } else {
                     copyIn(Objects.requireNonNull(all), at, out, first + from, n);
@@ -82,7 +82,7 @@ final class MpiMovements {
     }
 
     /** All-to-all. */
-    static final class Exchange extends MpiWork {
+    static final class AllToAll extends MpiWork {
         private final NdArray in;
         private final NdArray out;
         private final long[] sends;
@@ -90,15 +90,15 @@ final class MpiMovements {
         private final int width;
         private @Nullable NativeBuffer received;
 
-        Exchange(MpiGroup group, CallRecord record, NdArray in, NdArray out, long[] sends, long[] receives) {
+        AllToAll(MpiComm comm, CallRecord record, NdArray in, long[] sends, NdArray out, long[] receives) {
             super(
-                    group,
+                    comm,
                     record,
                     record.sequence(),
                     Math.max(
                             Arrays.stream(sends).max().orElse(0),
                             Arrays.stream(receives).max().orElse(0)),
-                    SLICE_BYTES / 2 / group.size() / in.dtype().bytes());
+                    SLICE_BYTES / 2 / comm.size() / in.dtype().bytes());
             this.in = in;
             this.out = out;
             this.sends = sends;
@@ -131,7 +131,7 @@ final class MpiMovements {
             for (int peer = 0; peer < sends.length; peer++) {
                 long n = part(sends[peer], from, to);
                 long m = part(receives[peer], from, to);
-                if (peer != group.rank()) {
+                if (peer != comm.rank()) {
                     copyOut(in, first + from, n, sent, sendAt);
                     messages.receive(peer, got, receiveAt, m * width);
                     messages.send(peer, sent, sendAt, n * width);
@@ -149,7 +149,7 @@ final class MpiMovements {
             long at = 0;
             for (int peer = 0; peer < receives.length; peer++) {
                 long n = part(receives[peer], from, to);
-                if (peer == group.rank()) {
+                if (peer == comm.rank()) {
                     long mine = Arrays.stream(sends, 0, peer).sum();
                     copy(in, mine + from, out, first + from, n);
                 } else {
@@ -161,7 +161,7 @@ final class MpiMovements {
         }
     }
 
-    /** Broadcast: the root sends all to all, or, of much data, a piece to each, which these pass on to the others. */
+    /** Broadcast: the root sends the whole value to every rank; if it is large, a piece to each, which passes it on. */
     static final class Broadcast extends MpiWork {
         private final NdArray array;
         private final int root;
@@ -171,17 +171,17 @@ final class MpiMovements {
         private final boolean pieces;
         private @Nullable NativeBuffer all;
 
-        Broadcast(MpiGroup group, CallRecord record, NdArray array) {
+        Broadcast(MpiComm comm, CallRecord record, NdArray array, int root) {
             super(
-                    group,
+                    comm,
                     record,
                     record.sequence(),
                     array.elements(),
                     SLICE_BYTES / array.dtype().bytes());
             this.array = array;
-            this.root = record.call().root();
-            this.size = group.size();
-            this.me = group.rank();
+            this.root = root;
+            this.size = comm.size();
+            this.me = comm.rank();
             this.width = array.dtype().bytes();
             this.pieces = size > 2 && array.elements() * width > DIRECT_BYTES;
         }
@@ -200,34 +200,34 @@ final class MpiMovements {
                     copyOut(array, from, to - from, all, 0);
                 }
             }
-            NativeBuffer staging = Objects.requireNonNull(all);
+            NativeBuffer buffer = Objects.requireNonNull(all);
             MessageBatch messages = messages(phase, 2 * size);
             long each = (to - from + size - 1) / size * width;
             for (int i = 1; i < size; i++) {
                 int peer = (me + i) % size;
                 if (!pieces) {
-                    transfer(messages, staging, peer, 0, bytes);
+                    transfer(messages, buffer, peer, 0, bytes);
                 } else if (phase == 0) {
                     int owner = me == root ? peer : me;
-                    transfer(messages, staging, peer, owner * each, part(bytes, owner * each, (owner + 1) * each));
+                    transfer(messages, buffer, peer, owner * each, part(bytes, owner * each, (owner + 1) * each));
                 } else {
                     if (me != root) {
-                        messages.receive(peer, staging, peer * each, part(bytes, peer * each, (peer + 1) * each));
+                        messages.receive(peer, buffer, peer * each, part(bytes, peer * each, (peer + 1) * each));
                     }
                     if (peer != root) {
-                        messages.send(peer, staging, me * each, part(bytes, me * each, (me + 1) * each));
+                        messages.send(peer, buffer, me * each, part(bytes, me * each, (me + 1) * each));
                     }
                 }
             }
             return messages;
         }
 
-        /** From the root to another rank. */
-        private void transfer(MessageBatch messages, NativeBuffer staging, int peer, long at, long bytes) {
+        /** A piece of the root's value to another rank. */
+        private void transfer(MessageBatch messages, NativeBuffer buffer, int peer, long at, long bytes) {
             if (me == root) {
-                messages.send(peer, staging, at, bytes);
+                messages.send(peer, buffer, at, bytes);
             } else if (peer == root) {
-                messages.receive(peer, staging, at, bytes);
+                messages.receive(peer, buffer, at, bytes);
             }
         }
 
@@ -244,18 +244,18 @@ final class MpiMovements {
         private final NdArray array;
         private final boolean receives;
         private final int peer;
-        private @Nullable NativeBuffer staging;
+        private @Nullable NativeBuffer buffer;
 
-        Message(MpiGroup group, CallRecord record, long sequence, NdArray array, boolean receives) {
+        Message(MpiComm comm, CallRecord record, long sequence, NdArray array, int peer, boolean receives) {
             super(
-                    group,
+                    comm,
                     record,
                     sequence,
                     array.elements(),
                     SLICE_BYTES / array.dtype().bytes());
             this.array = array;
             this.receives = receives;
-            this.peer = record.call().root();
+            this.peer = peer;
         }
 
         @Override
@@ -267,7 +267,7 @@ final class MpiMovements {
         MessageBatch prepare(int phase, long from, long to) {
             long bytes = (to - from) * array.dtype().bytes();
             NativeBuffer memory = take(bytes);
-            staging = memory;
+            buffer = memory;
             MessageBatch messages = messages(phase, 1);
             if (receives) {
                 messages.receive(peer, memory, 0, bytes);
@@ -281,15 +281,15 @@ final class MpiMovements {
         @Override
         void complete(int phase, long from, long to) {
             if (receives) {
-                copyIn(Objects.requireNonNull(staging), 0, array, from, to - from);
+                copyIn(Objects.requireNonNull(buffer), 0, array, from, to - from);
             }
         }
     }
 
-    /** Barrier: a greeting between each two ranks. */
+    /** Barrier: an empty message between every two ranks. */
     static final class Barrier extends MpiWork {
-        Barrier(MpiGroup group, CallRecord record) {
-            super(group, record, record.sequence(), 1, 1);
+        Barrier(MpiComm comm, CallRecord record) {
+            super(comm, record, record.sequence(), 1, 1);
         }
 
         @Override
@@ -299,10 +299,10 @@ final class MpiMovements {
 
         @Override
         MessageBatch prepare(int phase, long from, long to) {
-            MessageBatch messages = messages(phase, 2 * group.size());
-            for (int peer = 0; peer < group.size(); peer++) {
-                if (peer != group.rank()) {
-                    messages.greet(peer);
+            MessageBatch messages = messages(phase, 2 * comm.size());
+            for (int peer = 0; peer < comm.size(); peer++) {
+                if (peer != comm.rank()) {
+                    messages.empty(peer);
                 }
             }
             return messages;
@@ -312,19 +312,19 @@ final class MpiMovements {
         void complete(int phase, long from, long to) {}
     }
 
-    /** A few bytes of each rank to all: what splitting groups and starting up need. */
-    static final class Notes extends MpiWork {
+    /** All ranks' bytes, equally many from each: for splitting groups and starting up. */
+    static final class Bytes extends MpiWork {
         private final byte[] mine;
         private final byte[][] all;
-        private @Nullable NativeBuffer staging;
+        private @Nullable NativeBuffer buffer;
 
-        Notes(MpiGroup group, CallRecord record, byte[] mine) {
-            super(group, record, record.sequence(), 1, 1);
+        Bytes(MpiComm comm, CallRecord record, byte[] mine) {
+            super(comm, record, record.sequence(), 1, 1);
             this.mine = mine;
-            this.all = new byte[group.size()][];
+            this.all = new byte[comm.size()][];
         }
 
-        /** What each rank has brought, of equal lengths; once awaited. */
+        /** All ranks' bytes, in rank order, once awaited. */
         byte[][] all() {
             return all;
         }
@@ -338,13 +338,13 @@ final class MpiMovements {
         MessageBatch prepare(int phase, long from, long to) {
             int length = mine.length;
             NativeBuffer memory = take((long) length * all.length);
-            staging = memory;
-            memory.slice(group.rank() * length, length).put(mine);
+            buffer = memory;
+            memory.slice(comm.rank() * length, length).put(mine);
             MessageBatch messages = messages(phase, 2 * all.length);
             for (int peer = 0; peer < all.length; peer++) {
-                if (peer != group.rank()) {
+                if (peer != comm.rank()) {
                     messages.receive(peer, memory, (long) peer * length, length);
-                    messages.send(peer, memory, (long) group.rank() * length, length);
+                    messages.send(peer, memory, (long) comm.rank() * length, length);
                 }
             }
             return messages;
@@ -354,7 +354,7 @@ final class MpiMovements {
         void complete(int phase, long from, long to) {
             for (int rank = 0; rank < all.length; rank++) {
                 all[rank] = new byte[mine.length];
-                Objects.requireNonNull(staging)
+                Objects.requireNonNull(buffer)
                         .slice(rank * mine.length, mine.length)
                         .get(all[rank]);
             }

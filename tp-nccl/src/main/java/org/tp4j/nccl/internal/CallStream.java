@@ -1,4 +1,4 @@
-package org.tp4j.nccl;
+package org.tp4j.nccl.internal;
 
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -9,14 +9,14 @@ import org.tp4j.cuda.CudaStream;
 import org.tp4j.cuda.StreamTrace;
 import org.tp4j.tensor.NdArray;
 
-/** A stream that carries calls, one after the other, and what is under way on it. */
-final class NcclLane {
-    private final NcclSession session;
+/** A CUDA stream that carries calls, one after the other, with the calls under way on it. */
+final class CallStream {
+    private final NcclContext context;
     private final CudaStream stream;
     private final ConcurrentLinkedQueue<NcclWork> underWay = new ConcurrentLinkedQueue<>();
 
-    NcclLane(NcclSession session, CudaStream stream) {
-        this.session = session;
+    CallStream(NcclContext context, CudaStream stream) {
+        this.context = context;
         this.stream = stream;
     }
 
@@ -25,38 +25,38 @@ final class NcclLane {
     }
 
     /**
-     * A call that comes after everything the compute stream has been asked for so far.
+     * A call that comes after the work enqueued on the compute stream so far.
      *
      * @param peers world ranks that take part
      */
     NcclWork begin(CallRecord record, List<Integer> peers) {
-        session.checkUsable();
+        context.checkUsable();
         NcclWork work = new NcclWork(
-                session, record, peers, session.backend().computeStream().record());
+                context, record, peers, context.backend().computeStream().record());
         if (work.isCaptured()) {
-            session.noteCaptured();
+            context.noteCaptured();
         } else {
             underWay.add(work);
         }
         return work;
     }
 
-    /** Watches something that others have put on the stream, until {@code end}. */
-    void watch(CallRecord record, List<Integer> peers, CudaEvent end) {
-        NcclWork work = new NcclWork(session, record, peers, null);
-        work.issued(end);
+    /** Tracks work that others have enqueued on the stream, up to {@code end}. */
+    void track(CallRecord record, List<Integer> peers, CudaEvent end) {
+        NcclWork work = new NcclWork(context, record, peers, null);
+        work.enqueued(end);
         underWay.add(work);
     }
 
     /**
-     * Puts a call on the stream.
+     * Enqueues a call on the stream.
      *
      * @param calls makes the calls to NCCL
-     * @param in what is read, if anything
-     * @param out what is written, if anything
+     * @param in what is read, null if nothing
+     * @param out what is written, null if nothing
      */
-    void issue(NcclWork work, Runnable calls, @Nullable NdArray in, @Nullable NdArray out) {
-        session.backend().makeCurrent();
+    void enqueue(NcclWork work, Runnable calls, @Nullable NdArray in, @Nullable NdArray out) {
+        context.backend().makeCurrent();
         stream.waitFor(work.ready());
         try {
             calls.run();
@@ -67,25 +67,25 @@ final class NcclLane {
         stream.note(StreamTrace.Kind.COLLECTIVE, work.record().call().toString());
         CudaEvent end = stream.record();
         if (in != null) {
-            session.backend().usedOn(in, end);
+            context.backend().usedOn(in, end);
         }
         if (out != null && out != in) {
-            session.backend().usedOn(out, end);
+            context.backend().usedOn(out, end);
         }
-        work.issued(end);
+        work.enqueued(end);
     }
 
-    /** Lets go of what is over; the oldest call that is not, or null. */
+    /** Releases the calls that are done; returns the oldest one that is not, or null. */
     @Nullable NcclWork oldest() {
         NcclWork head = underWay.peek();
-        while (head != null && head.retire()) {
+        while (head != null && head.releaseIfDone()) {
             underWay.remove(head);
             head = underWay.peek();
         }
         return head;
     }
 
-    /** Notes in their records that the calls under way have failed. */
+    /** Marks the records of the calls under way as failed. */
     void failAll() {
         underWay.forEach(work -> work.record().failed());
     }

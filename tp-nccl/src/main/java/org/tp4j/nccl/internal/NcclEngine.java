@@ -1,9 +1,10 @@
-package org.tp4j.nccl;
+package org.tp4j.nccl.internal;
 
 import java.util.Optional;
 import org.tp4j.comm.engine.GroupEngine;
 import org.tp4j.comm.engine.GroupMember;
 import org.tp4j.comm.engine.GroupSession;
+import org.tp4j.nccl.Nccl;
 
 /** The engine {@code nccl}: collectives between GPUs, over NVLink, PCIe or the network. */
 public final class NcclEngine implements GroupEngine {

@@ -7,26 +7,26 @@ import java.util.concurrent.TimeUnit;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.engine.KeyValueStore;
 
-/** Notes between ranks that are threads of this JVM. */
+/** A key-value store for ranks that are threads of this JVM. */
 public final class LocalKeyValueStore implements KeyValueStore {
-    private final Map<String, byte[]> notes = new HashMap<>();
+    private final Map<String, byte[]> values = new HashMap<>();
 
     @Override
     public synchronized void set(String key, byte[] value) {
-        notes.put(key, value.clone());
+        values.put(key, value.clone());
         notifyAll();
     }
 
     @Override
     public synchronized Optional<byte[]> get(String key) {
-        return Optional.ofNullable(notes.get(key)).map(byte[]::clone);
+        return Optional.ofNullable(values.get(key)).map(byte[]::clone);
     }
 
     @Override
     public synchronized byte[] await(String key, long timeoutMs) {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         try {
-            while (!notes.containsKey(key)) {
+            while (!values.containsKey(key)) {
                 long leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
                 if (leftMs <= 0) {
                     throw new CommunicationException("no rank has set '" + key + "' within " + timeoutMs + " ms");
@@ -37,6 +37,6 @@ public final class LocalKeyValueStore implements KeyValueStore {
             Thread.currentThread().interrupt();
             throw new CommunicationException("interrupted while waiting for '" + key + "'", e);
         }
-        return notes.get(key).clone();
+        return values.get(key).clone();
     }
 }

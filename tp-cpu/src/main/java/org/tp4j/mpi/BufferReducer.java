@@ -7,37 +7,37 @@ import org.tp4j.cpu.internal.reduce.Reducer;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 
-/** Joins values that lie in native memory, a cache's worth at a time, with the same {@link Reducer} as in-JVM ranks. */
-final class NativeReducer {
+/** Reduces values in native memory, in blocks that fit a cache, with the same {@link Reducer} as in-JVM ranks. */
+final class BufferReducer {
     private static final int BLOCK = 4096;
 
-    private NativeReducer() {}
+    private BufferReducer() {}
 
     /**
      * A run of elements in native memory.
      *
-     * @param staging the memory
-     * @param at where the run begins, in bytes
+     * @param buffer the memory
+     * @param at first byte of the run
      */
-    record Run(NativeBuffer staging, int at) {}
+    record Run(NativeBuffer buffer, int at) {}
 
-    /** Whether an array can be read and written where it is; others go through native memory. */
+    /** Whether an array can be read and written in place; others go through native memory. */
     static boolean isHost(NdArray array) {
         return array.storage() instanceof HostStorage;
     }
 
     /**
-     * Joins the elements of every rank, in order. This rank's are read from {@code own} if that is of the host, else
-     * from its run, which then takes the result too.
+     * Reduces all ranks' elements, in rank order. This rank's are read from {@code own} if {@code own} and {@code out} are
+     * in host memory, otherwise from its run, which then is overwritten by the result.
      *
-     * @param runs every rank's elements
+     * @param runs all ranks' elements
      * @param me this rank
      */
-    static void join(DType dtype, ReduceOp op, Run[] runs, int me, NdArray own, NdArray out) {
+    static void reduce(DType dtype, ReduceOp op, Run[] runs, int me, NdArray own, NdArray out) {
         int n = (int) out.elements();
         if (!isHost(own) || !isHost(out)) {
-            join(dtype, op, runs, runs[me], n);
-            out.backend().copyIn(runs[me].staging().slice(runs[me].at(), n * dtype.bytes()), out);
+            reduce(dtype, op, runs, runs[me], n);
+            out.backend().copyIn(runs[me].buffer().slice(runs[me].at(), n * dtype.bytes()), out);
             return;
         }
         Object mine = ((HostStorage) own.storage()).array();
@@ -57,8 +57,8 @@ final class NativeReducer {
         }
     }
 
-    /** Joins n elements of every run, in order, into native memory, which may be one of the runs. */
-    private static void join(DType dtype, ReduceOp op, Run[] runs, Run out, int n) {
+    /** Reduces n elements of every run, in order, into native memory, which may be one of the runs. */
+    private static void reduce(DType dtype, ReduceOp op, Run[] runs, Run out, int n) {
         int length = Math.min(n, BLOCK);
         Object[] blocks = blocks(dtype, runs.length, length);
         Object result = block(dtype, length);
@@ -75,7 +75,7 @@ final class NativeReducer {
 
     private static void get(DType dtype, Run run, int from, Object block, int n) {
         int width = dtype.bytes();
-        ByteBuffer bytes = run.staging().slice(run.at() + from * width, n * width);
+        ByteBuffer bytes = run.buffer().slice(run.at() + from * width, n * width);
         switch (dtype) {
             case FLOAT32 -> bytes.asFloatBuffer().get((float[]) block, 0, n);
             case FLOAT64 -> bytes.asDoubleBuffer().get((double[]) block, 0, n);
@@ -88,7 +88,7 @@ final class NativeReducer {
 
     private static void put(DType dtype, Object block, Run run, int from, int n) {
         int width = dtype.bytes();
-        ByteBuffer bytes = run.staging().slice(run.at() + from * width, n * width);
+        ByteBuffer bytes = run.buffer().slice(run.at() + from * width, n * width);
         switch (dtype) {
             case FLOAT32 -> bytes.asFloatBuffer().put((float[]) block, 0, n);
             case FLOAT64 -> bytes.asDoubleBuffer().put((double[]) block, 0, n);

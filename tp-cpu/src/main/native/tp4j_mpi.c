@@ -1,12 +1,12 @@
 /*
- * JNI side of org.tp4j.mpi.MpiNative: a libmpi that is opened at run time, so that building needs no MPI.
+ * JNI side of org.tp4j.mpi.MpiNative. libmpi is opened at run time, so that building does not need MPI.
  *
- * Two families of libraries are spoken to. In Open MPI, handles are pointers, and the predefined ones are symbols to be
- * looked up. In the MPICH ABI (MPICH, Intel MPI, MVAPICH, Cray MPI), handles are 32-bit integers and the predefined ones
- * constants. Both are passed here as intptr_t: on the calling conventions of x86-64 and AArch64 an int argument is read
- * from the low half of the register, and handles written by a library land in the low half of a zeroed word.
+ * Two families of libraries are supported. In Open MPI, handles are pointers, and the predefined ones are symbols to look
+ * up. In the MPICH ABI (MPICH, Intel MPI, MVAPICH, Cray MPI), handles are 32-bit integers and the predefined ones are
+ * constants. Both are passed here as intptr_t: in the calling conventions of x86-64 and AArch64 an int argument is read
+ * from the low half of the register, and handles written by a library end up in the low half of a zeroed word.
  *
- * Only bytes are ever sent, point to point: the collectives are built from them in Java, joined in a fixed order.
+ * Only bytes are ever sent, point-to-point: the collectives are built on them in Java and reduce in a fixed order.
  */
 #include <dlfcn.h>
 #include <jni.h>
@@ -24,7 +24,7 @@
 #define MAX_ERROR_STRING 1024   /* Open MPI: 256, MPICH: 512 */
 #define MAX_LIBRARY_VERSION 8192 /* MPICH's MPI_MAX_LIBRARY_VERSION_STRING, the longest */
 
-/* Layout of one message in a plan: see MpiNative.java. */
+/* Layout of one message in a plan; see MpiNative.java. */
 struct message {
     int64_t receive; /* 1: receive, 0: send */
     int64_t peer;
@@ -76,7 +76,7 @@ static void throw_code(JNIEnv *env, const char *function, int code) {
     throw_message(env, message);
 }
 
-/* Calls an MPI function; on an error throws and returns `otherwise` (nothing, in a void function). */
+/* Calls an MPI function; on an error, throws and returns `otherwise` (empty in a void function). */
 #define CHECK(function, call, otherwise)           \
     do {                                           \
         int code_ = (call);                        \
@@ -108,11 +108,11 @@ JNIEXPORT jstring JNICALL Java_org_tp4j_mpi_MpiNative_open(JNIEnv *env, jclass t
         return NULL;
     }
     /*
-     * The JVM lives on SIGSEGV (null checks, safepoints). UCX, which MPI libraries may load, would take the signal for a
-     * crash, unless told before it is loaded to leave signals alone.
+     * The JVM uses SIGSEGV for null checks and safepoints. UCX, which MPI libraries may load, would treat the signal as a
+     * crash, unless it is told before it is loaded not to handle signals.
      */
     setenv("UCX_ERROR_SIGNALS", "", 0);
-    /* Global: the plug-ins that an MPI library loads look its symbols up. */
+    /* Global, because plug-ins of the MPI library look up its symbols. */
     void *library = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
     (*env)->ReleaseStringUTFChars(env, path, file);
     if (library == NULL) {

@@ -1,12 +1,12 @@
 /*
- * JNI side of org.tp4j.nccl.NcclNative: a libnccl that is opened at run time, so that building needs no NCCL.
+ * JNI side of org.tp4j.nccl.NcclNative. libnccl is opened at run time, so that building does not need NCCL.
  *
- * Functions return NCCL's result code, or NOT_THERE where this library lacks the function (older releases have fewer).
- * A communicator is passed as the address of a cell that holds the library's handle: the library writes handles of
- * non-blocking and grouped calls later, into memory that has to stay where it is.
+ * Functions return NCCL's result code, or NOT_THERE if this library lacks the function (older releases have fewer). A
+ * communicator is passed as the address of a cell that holds the library's handle: in non-blocking and grouped calls the
+ * library writes the handle later, so the memory must not move.
  *
  * Declarations follow NVIDIA's documentation of NCCL 2; the layout of ncclConfig_t is that of 2.18, which newer
- * libraries recognise by its size and version.
+ * libraries recognize by its size and version.
  */
 #include <dlfcn.h>
 #include <jni.h>
@@ -80,7 +80,7 @@ static struct {
 #define ADDRESS(value) ((void *)(intptr_t)(value))
 #define COMM(cell) (*(comm_t *)ADDRESS(cell))
 
-/* Calls a function of the library where there is one. */
+/* Calls a function of the library if it exists. */
 #define CALL(name, ...) (nccl.name == NULL ? NOT_THERE : nccl.name(__VA_ARGS__))
 
 NATIVE(jint, version)(JNIEnv *env, jclass type) {
@@ -124,7 +124,7 @@ NATIVE(jboolean, has)(JNIEnv *env, jclass type, jstring name) {
     return found;
 }
 
-/* Room for a handle, with none in it; 0 if there is no memory. */
+/* Allocates a cell for a handle, initially NULL; returns 0 if out of memory. */
 NATIVE(jlong, newCell)(JNIEnv *env, jclass type) {
     return (jlong)(intptr_t)calloc(1, sizeof(comm_t));
 }
@@ -204,7 +204,7 @@ NATIVE(jint, commInitRankConfig)(JNIEnv *env, jclass type, jlong cell, jint rank
     return code;
 }
 
-/* Without fields the new communicator inherits the settings. */
+/* If fields is NULL, the new communicator inherits the settings. */
 NATIVE(jint, commSplit)(JNIEnv *env, jclass type, jlong cell, jint color, jint key, jlong new_cell, jintArray fields,
         jstring net_name) {
     if (fields == NULL) {
@@ -258,7 +258,7 @@ NATIVE(jint, commCuDevice)(JNIEnv *env, jclass type, jlong cell, jintArray out) 
     return put(env, out, code, value);
 }
 
-/* Messages are plain ASCII in every release; what is not, a file name say, is replaced. */
+/* Messages are ASCII in every release; other bytes, such as in a file name, are replaced. */
 static jstring text(JNIEnv *env, const char *message) {
     char clean[1024];
     size_t length = 0;

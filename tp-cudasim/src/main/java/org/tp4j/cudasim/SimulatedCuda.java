@@ -22,7 +22,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  *     @Test
  *     void shouldTrainOnTwo() {
- *         ThreadRanks.run("cuda", 2, world -> { ... });
+ *         Launch.run(
+ *                 LaunchOptions.defaults().withLauncher("threads").withRanks(2).withDeviceType("cuda"), world -> { ... });
  *     }
  * }
  * }</pre>

@@ -4,9 +4,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Java bindings to NCCL, NVIDIA's collectives library: methods, constants and types named as its own, so that its manual
- * is the manual of these too. The library {@code libnccl.so.2} is opened when first needed; nothing of NCCL is needed to
- * build.
+ * Java bindings to NCCL, NVIDIA's collectives library: methods, constants and types have NCCL's names, so that its manual
+ * applies. The library {@code libnccl.so.2} is opened at first use; building does not need NCCL.
  *
  * <pre>{@code
  * // Each rank, in its own process or thread, with its CUDA context current on the calling thread:
@@ -18,23 +17,23 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p><b>What differs from C.</b> Device addresses and streams are longs: a {@code CUdeviceptr} and a {@code CUstream}, or
- * their equals {@code void*} and {@code cudaStream_t}. A call that fails throws {@link NcclException}, with NCCL's result
- * and its last error; the methods that can go on in the background return {@link NcclResult#ncclSuccess} or
- * {@link NcclResult#ncclInProgress}, the others what C gives back by pointer. Ended communicators are refused here, before
- * NCCL would crash on them. Addresses and counts are not checked: they are NCCL's to check, or CUDA's.
+ * their equivalents {@code void*} and {@code cudaStream_t}. A call that fails throws {@link NcclException}, with NCCL's result
+ * and its last error; methods that can continue in the background return {@link NcclResult#ncclSuccess} or
+ * {@link NcclResult#ncclInProgress}, the others return what C returns by pointer. Communicators that have been destroyed or
+ * aborted are refused, since NCCL would crash on them. Addresses and counts are not checked here, but by NCCL or CUDA.
  *
- * <p>A function that this machine's library does not have throws {@link UnsupportedOperationException} with the library's
- * version and the one that brought the function; {@link #has} tells beforehand.
+ * <p>A function that this machine's library lacks throws {@link UnsupportedOperationException} with the library's version and
+ * the first version that has the function; see {@link #has}.
  *
  * <p>NCCL uses the device of the CUDA context that is current on the calling thread.
  */
 public final class JNccl {
-    /** Color of the ranks that a split leaves out. */
+    /** Color of ranks that a split leaves out. */
     public static final int NCCL_SPLIT_NOCOLOR = -1;
 
     private JNccl() {}
 
-    /** Why NCCL cannot be used on this machine, in words for the user; empty if it can. */
+    /** Why NCCL cannot be used on this machine, as a message for the user; empty if it can. */
     public static Optional<String> unavailable() {
         return NcclLibrary.unavailable();
     }
@@ -42,7 +41,7 @@ public final class JNccl {
     /**
      * Whether this machine's library has a function, such as {@code ncclAlltoAll}.
      *
-     * @throws org.tp4j.tensor.NativeLibraryException if there is no NCCL here
+     * @throws org.tp4j.tensor.NativeLibraryException if NCCL is not available
      */
     public static boolean has(String function) {
         NcclLibrary.require();
@@ -52,7 +51,7 @@ public final class JNccl {
     /**
      * The library's version, as 10000 major + 100 minor + patch (2.8 and before: 1000 major + 100 minor + patch).
      *
-     * @throws org.tp4j.tensor.NativeLibraryException if there is no NCCL here; the same goes for all other functions
+     * @throws org.tp4j.tensor.NativeLibraryException if NCCL is not available, as do all other functions
      */
     public static int ncclGetVersion() {
         NcclLibrary.require();
@@ -61,14 +60,12 @@ public final class JNccl {
         return version[0];
     }
 
-    /** A version as people write it, such as 2.18.3 for 21803. */
+    /** A version as text, such as 2.18.3 for 21803. */
     public static String versionText(int version) {
-        int major = version >= 10_000 ? version / 10_000 : version / 1000;
-        int minor = version >= 10_000 ? version / 100 % 100 : version / 100 % 10;
-        return major + "." + minor + "." + version % 100;
+        return NcclLibrary.versionText(version);
     }
 
-    /** A new id, for the ranks of one new communicator; this process serves them until all have joined. */
+    /** A new id for the ranks of a new communicator; this process serves them until all have joined. */
     public static NcclUniqueId ncclGetUniqueId() {
         NcclLibrary.require();
         byte[] id = new byte[NcclUniqueId.NCCL_UNIQUE_ID_BYTES];
@@ -77,11 +74,11 @@ public final class JNccl {
     }
 
     /**
-     * Joins a new communicator; waits until all ranks have, unless inside of a group.
+     * Joins a new communicator; waits until all ranks have joined, unless inside a group.
      *
      * @param nranks number of ranks
-     * @param commId what {@link #ncclGetUniqueId()} gave one of them
-     * @param rank this one's number, from 0
+     * @param commId the id that one of the ranks created with {@link #ncclGetUniqueId()}
+     * @param rank this rank, from 0
      */
     public static NcclComm ncclCommInitRank(int nranks, NcclUniqueId commId, int rank) {
         NcclLibrary.require();
@@ -103,12 +100,12 @@ public final class JNccl {
     }
 
     /**
-     * New communicators of the ranks that give the same color, ordered by key, then rank. Since NCCL 2.18.
+     * New communicators of the ranks with the same color, ordered by key, then rank. Since NCCL 2.18.
      *
-     * @param color at least 0, or {@link #NCCL_SPLIT_NOCOLOR} for a rank that is in none: its result has no
+     * @param color at least 0, or {@link #NCCL_SPLIT_NOCOLOR} for a rank that is in none; its result has no
      *     {@linkplain NcclComm#handle() handle}
-     * @param config null for the settings of {@code comm}
-     * @return of a non-blocking communicator, usable when that one is no longer in progress
+     * @param config settings; null to inherit those of {@code comm}
+     * @return the new communicator; if {@code comm} is non-blocking, usable once {@code comm} is no longer in progress
      */
     public static NcclComm ncclCommSplit(NcclComm comm, int color, int key, @Nullable NcclConfig config) {
         long cell = comm.enter("ncclCommSplit");
@@ -126,7 +123,7 @@ public final class JNccl {
         }
     }
 
-    /** Flushes what has been issued; must be followed by {@link #ncclCommDestroy}. Since NCCL 2.14. */
+    /** Flushes the calls made so far; must be followed by {@link #ncclCommDestroy}. Since NCCL 2.14. */
     public static int ncclCommFinalize(NcclComm comm) {
         long cell = comm.enter("ncclCommFinalize");
         try {
@@ -136,7 +133,7 @@ public final class JNccl {
         }
     }
 
-    /** Frees a communicator; waits for what has been issued. Does nothing to one that has ended. */
+    /** Frees a communicator after waiting for the calls made so far. Idempotent. */
     public static int ncclCommDestroy(NcclComm comm) {
         if (!comm.end()) {
             return NcclResult.ncclSuccess;
@@ -149,8 +146,8 @@ public final class JNccl {
     }
 
     /**
-     * Ends a communicator and what is under way on it, on the device too: streams that wait in it go on. For any thread, at
-     * any time. Does nothing to one that has ended.
+     * Ends a communicator and the calls under way on it, also on the device, so that streams blocked in it continue. Any thread
+     * may call it at any time. Idempotent.
      */
     public static int ncclCommAbort(NcclComm comm) {
         if (!comm.end()) {
@@ -164,8 +161,8 @@ public final class JNccl {
     }
 
     /**
-     * How a communicator fares: {@link NcclResult#ncclSuccess}, {@link NcclResult#ncclInProgress} while a call of a
-     * non-blocking one goes on, or the error that has struck it. For any thread.
+     * State of a communicator: {@link NcclResult#ncclSuccess}, {@link NcclResult#ncclInProgress} while a call on a non-blocking
+     * one is in progress, or the asynchronous NCCL error. Any thread may call it.
      */
     public static int ncclCommGetAsyncError(NcclComm comm) {
         return value(comm, "ncclCommGetAsyncError", "2.4", NcclNative::commGetAsyncError);
@@ -176,24 +173,24 @@ public final class JNccl {
         return value(comm, "ncclCommCount", "2.0", NcclNative::commCount);
     }
 
-    /** This rank's number. */
+    /** This rank. */
     public static int ncclCommUserRank(NcclComm comm) {
         return value(comm, "ncclCommUserRank", "2.0", NcclNative::commUserRank);
     }
 
-    /** The index of this rank's device. */
+    /** Index of this rank's device. */
     public static int ncclCommCuDevice(NcclComm comm) {
         return value(comm, "ncclCommCuDevice", "2.0", NcclNative::commCuDevice);
     }
 
-    /** What a result means, in NCCL's words. */
+    /** NCCL's description of a result. */
     public static String ncclGetErrorString(int result) {
         NcclLibrary.require();
         String text = NcclNative.getErrorString(result);
         return text == null ? NcclResult.name(result) : text;
     }
 
-    /** What went wrong last, in NCCL's words; empty if nothing has, or before NCCL 2.13. */
+    /** NCCL's text of the last error; empty if there was none, or before NCCL 2.13. */
     public static String ncclGetLastError(@Nullable NcclComm comm) {
         NcclLibrary.require();
         if (comm == null) {
@@ -219,7 +216,7 @@ public final class JNccl {
         }
     }
 
-    /** recvbuff, of sendcount elements times the number of ranks = all ranks' sendbuff, one after the other. */
+    /** recvbuff (sendcount elements per rank) = all ranks' sendbuff, concatenated in rank order. */
     public static int ncclAllGather(
             long sendbuff, long recvbuff, long sendcount, int datatype, NcclComm comm, long stream) {
         long cell = comm.enter("ncclAllGather");
@@ -231,7 +228,7 @@ public final class JNccl {
         }
     }
 
-    /** recvbuff = this rank's run of recvcount elements of the reduction of all ranks' sendbuff. */
+    /** recvbuff = this rank's recvcount elements of the reduction of all ranks' sendbuff. */
     public static int ncclReduceScatter(
             long sendbuff, long recvbuff, long recvcount, int datatype, int op, NcclComm comm, long stream) {
         long cell = comm.enter("ncclReduceScatter");
@@ -243,7 +240,7 @@ public final class JNccl {
         }
     }
 
-    /** Every rank's recvbuff = sendbuff of root; sendbuff of the others is not looked at. */
+    /** Every rank's recvbuff = root's sendbuff; sendbuff is ignored on other ranks. */
     public static int ncclBroadcast(
             long sendbuff, long recvbuff, long count, int datatype, int root, NcclComm comm, long stream) {
         long cell = comm.enter("ncclBroadcast");
@@ -255,7 +252,7 @@ public final class JNccl {
         }
     }
 
-    /** recvbuff of root = the reduction of all ranks' sendbuff; recvbuff of the others is not looked at. */
+    /** root's recvbuff = the reduction of all ranks' sendbuff; recvbuff is ignored on other ranks. */
     public static int ncclReduce(
             long sendbuff, long recvbuff, long count, int datatype, int op, int root, NcclComm comm, long stream) {
         long cell = comm.enter("ncclReduce");
@@ -268,8 +265,8 @@ public final class JNccl {
     }
 
     /**
-     * Run i of sendbuff, of count elements, goes to rank i; run i of recvbuff comes from rank i. Not in place. In libraries
-     * without the function (before NCCL 2.28) it is done by {@link #ncclSend} and {@link #ncclRecv} in a group.
+     * Sends the i-th count elements of sendbuff to rank i, and receives the i-th count elements of recvbuff from it. Not in
+     * place. If the library lacks the function (before NCCL 2.28), uses {@link #ncclSend} and {@link #ncclRecv} in a group.
      */
     public static int ncclAlltoAll(long sendbuff, long recvbuff, long count, int datatype, NcclComm comm, long stream) {
         if (!has("ncclAlltoAll")) {
@@ -294,7 +291,7 @@ public final class JNccl {
                 ncclRecv(recvbuff + peer * bytes, count, datatype, peer, comm, stream);
             }
         } catch (RuntimeException e) {
-            NcclNative.groupEnd(); // so that later calls are not taken for part of this group
+            NcclNative.groupEnd(); // so that later calls do not become part of this group
             throw e;
         }
         return ncclGroupEnd();
@@ -320,19 +317,19 @@ public final class JNccl {
         }
     }
 
-    /** From here to {@link #ncclGroupEnd}, this thread's calls are collected into one. */
+    /** From here to {@link #ncclGroupEnd}, this thread's calls are combined into one group. */
     public static void ncclGroupStart() {
         NcclLibrary.require();
         check("ncclGroupStart", "2.0", 0, NcclNative.groupStart());
     }
 
-    /** Starts what the group has collected. */
+    /** Starts the calls of the group. */
     public static int ncclGroupEnd() {
         NcclLibrary.require();
         return check("ncclGroupEnd", "2.0", 0, NcclNative.groupEnd());
     }
 
-    /** A function that gives back an int. */
+    /** A function that returns an int. */
     private interface Getter {
         int call(long cell, int[] out);
     }
@@ -363,8 +360,8 @@ public final class JNccl {
             return result;
         }
         if (result == NcclNative.NOT_THERE) {
-            throw new UnsupportedOperationException(call + " is not in " + NcclLibrary.require()
-                    + "; HINT: it came with NCCL " + since + ": install that or a later one");
+            throw new UnsupportedOperationException(
+                    call + " is not in " + NcclLibrary.require() + "; HINT: install NCCL " + since + " or later");
         }
         String meaning = NcclNative.getErrorString(result);
         throw new NcclException(result, call, meaning == null ? "unknown" : meaning, lastError(cell));

@@ -4,16 +4,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * NCCL's {@code ncclComm_t}, one rank's end of a communicator. Made by {@link JNccl#ncclCommInitRank},
+ * NCCL's {@code ncclComm_t}: a communicator as one rank sees it. Created by {@link JNccl#ncclCommInitRank},
  * {@link JNccl#ncclCommInitRankConfig} and {@link JNccl#ncclCommSplit}; ended by {@link JNccl#ncclCommDestroy} (which
  * {@link #close()} calls) or {@link JNccl#ncclCommAbort}, after which every use throws {@link IllegalStateException}.
  *
- * <p>One thread at a time may make calls on it, except for ncclCommAbort and ncclCommGetAsyncError, which another thread,
- * a watchdog's, may call at any time.
+ * <p>One thread at a time may make calls on it, except for ncclCommAbort and ncclCommGetAsyncError, which any thread may
+ * call at any time.
  */
 public final class NcclComm implements AutoCloseable {
     private static final long LEAVE_NANOS =
-            TimeUnit.SECONDS.toNanos(1); // calls of non-blocking communicators are short
+            TimeUnit.SECONDS.toNanos(1); // calls on non-blocking communicators are short
 
     private final long cell;
     private int users;
@@ -22,7 +22,7 @@ public final class NcclComm implements AutoCloseable {
     NcclComm() {
         cell = NcclNative.newCell();
         if (cell == 0) {
-            throw new OutOfMemoryError("no native memory for a communicator's handle");
+            throw new OutOfMemoryError("out of native memory for a communicator's handle");
         }
     }
 
@@ -32,24 +32,23 @@ public final class NcclComm implements AutoCloseable {
     }
 
     /**
-     * NCCL's own handle, for other native code; 0 while there is none yet (inside of a group), or if this rank is in no
-     * group of a split.
+     * NCCL's own handle, for other native code; 0 if there is none yet (inside a group), or if a split left this rank out.
      *
-     * @throws IllegalStateException if it has ended
+     * @throws IllegalStateException if it has been destroyed or aborted
      */
     public synchronized long handle() {
         if (ended) {
-            throw new IllegalStateException("a communicator is used that has been destroyed or aborted");
+            throw new IllegalStateException("the communicator has been destroyed or aborted; HINT: create another one");
         }
         return NcclNative.handle(cell);
     }
 
-    /** A place for the library to write a handle to. */
+    /** Address of the native cell that the library writes the handle to. */
     long cell() {
         return cell;
     }
 
-    /** A call begins; must be followed by {@link #leave}. */
+    /** Begins a call, which must end with {@link #leave}. */
     synchronized long enter(String call) {
         if (ended) {
             throw new IllegalStateException(call + " on a communicator that has been destroyed or aborted");
@@ -62,13 +61,13 @@ public final class NcclComm implements AutoCloseable {
         return cell;
     }
 
-    /** A call is over. */
+    /** Ends a call. */
     synchronized void leave() {
         users--;
         notifyAll();
     }
 
-    /** The last call begins: no other can any more. False if there has been one, or there is nothing to end. */
+    /** Refuses further calls; false if that has been done before, or if there is no communicator to end. */
     boolean end() {
         synchronized (this) {
             if (ended) {
@@ -76,7 +75,7 @@ public final class NcclComm implements AutoCloseable {
             }
             ended = true;
         }
-        // Calls in progress are let out first: NCCL frees what they use. One that blocks is what an abort is for.
+        // Calls in progress may finish first, since NCCL frees what they use. One that blocks is what an abort is for.
         long deadline = System.nanoTime() + LEAVE_NANOS;
         while (busy() && System.nanoTime() < deadline) {
             LockSupport.parkNanos(100_000);
@@ -88,7 +87,7 @@ public final class NcclComm implements AutoCloseable {
         return true;
     }
 
-    /** Nothing came of it: the library has no handle to free. */
+    /** Creating it failed: there is no handle to free. */
     synchronized void discard() {
         ended = true;
         free();
@@ -98,14 +97,14 @@ public final class NcclComm implements AutoCloseable {
         return users > 0;
     }
 
-    /** After the last call. A thread that is still inside of a call keeps the cell's few bytes. */
+    /** Frees the cell after the last call; it is leaked, a few bytes, if a thread is still inside a call. */
     void free() {
         if (!busy()) {
             NcclNative.freeCell(cell);
         }
     }
 
-    /** {@link JNccl#ncclCommDestroy}, unless it has ended. */
+    /** {@link JNccl#ncclCommDestroy}. Idempotent. */
     @Override
     public void close() {
         if (!isEnded()) {

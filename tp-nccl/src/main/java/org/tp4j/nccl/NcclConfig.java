@@ -3,15 +3,15 @@ package org.tp4j.nccl;
 import org.jspecify.annotations.Nullable;
 
 /**
- * NCCL's {@code ncclConfig_t}: settings of a new communicator, named as NCCL names them. What is not set is left to NCCL,
- * and to its environment variables.
+ * NCCL's {@code ncclConfig_t}: settings of a new communicator, with NCCL's names. Settings that are not set get NCCL's
+ * defaults, or the values of its environment variables.
  *
- * @param blocking 1: calls return when they are done; 0: they may return {@link NcclResult#ncclInProgress} and go on in
- *     the background, until {@link JNccl#ncclCommGetAsyncError} says otherwise. Since NCCL 2.14
+ * @param blocking 1: calls return when they are done; 0: they may return {@link NcclResult#ncclInProgress} and continue in
+ *     the background, until {@link JNccl#ncclCommGetAsyncError} returns another state. Since NCCL 2.14
  * @param cgaClusterSize size of the thread-block clusters of NCCL's kernels, 0 to 8. Since NCCL 2.17
- * @param minCTAs least number of thread blocks a kernel, at least 1. Since NCCL 2.17
- * @param maxCTAs largest number of thread blocks a kernel, at least minCTAs. Since NCCL 2.17
- * @param netName name of the network module to use, such as {@code IB} or {@code Socket}; null to leave it to NCCL
+ * @param minCTAs smallest number of thread blocks per kernel, at least 1. Since NCCL 2.17
+ * @param maxCTAs largest number of thread blocks per kernel, at least minCTAs. Since NCCL 2.17
+ * @param netName name of the network module to use, such as {@code IB} or {@code Socket}; null for NCCL's choice
  * @param splitShare 1: communicators split from this one share its resources. Since NCCL 2.18
  */
 public record NcclConfig(
@@ -21,7 +21,7 @@ public record NcclConfig(
         int maxCTAs,
         @Nullable String netName,
         int splitShare) {
-    /** The value of a setting that is left to NCCL. */
+    /** The value of a setting that is not set. */
     public static final int NCCL_CONFIG_UNDEF_INT = Integer.MIN_VALUE;
 
     /** Nothing set: NCCL's {@code NCCL_CONFIG_INITIALIZER}. */
@@ -30,17 +30,17 @@ public record NcclConfig(
         return new NcclConfig(undefined, undefined, undefined, undefined, null, undefined);
     }
 
-    /** With calls that wait (1) or do not (0). */
+    /** With blocking (1) or non-blocking (0) calls. */
     public NcclConfig withBlocking(int value) {
         return new NcclConfig(value, cgaClusterSize, minCTAs, maxCTAs, netName, splitShare);
     }
 
-    /** With another size of clusters. */
+    /** With another cluster size. */
     public NcclConfig withCgaClusterSize(int value) {
         return new NcclConfig(blocking, value, minCTAs, maxCTAs, netName, splitShare);
     }
 
-    /** With bounds on the number of thread blocks: how much of the device communication may take. */
+    /** With bounds on the number of thread blocks, which limit how much of the device communication occupies. */
     public NcclConfig withCTAs(int least, int most) {
         return new NcclConfig(blocking, cgaClusterSize, least, most, netName, splitShare);
     }
@@ -50,12 +50,12 @@ public record NcclConfig(
         return new NcclConfig(blocking, cgaClusterSize, minCTAs, maxCTAs, name, splitShare);
     }
 
-    /** With resources shared with split communicators (1) or not (0). */
+    /** With resources shared with communicators split from it (1) or not (0). */
     public NcclConfig withSplitShare(int value) {
         return new NcclConfig(blocking, cgaClusterSize, minCTAs, maxCTAs, netName, value);
     }
 
-    /** In the order that the native side knows. */
+    /** The fields in the order of the native side. */
     int[] fields() {
         return new int[] {blocking, cgaClusterSize, minCTAs, maxCTAs, splitShare};
     }

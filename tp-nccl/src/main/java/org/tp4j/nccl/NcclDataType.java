@@ -5,7 +5,7 @@ public final class NcclDataType {
     /** 8-bit signed integers. */
     public static final int ncclInt8 = 0;
 
-    /** Another name of {@link #ncclInt8}. */
+    /** Same as {@link #ncclInt8}. */
     public static final int ncclChar = 0;
 
     /** 8-bit unsigned integers. */
@@ -14,7 +14,7 @@ public final class NcclDataType {
     /** 32-bit signed integers. */
     public static final int ncclInt32 = 2;
 
-    /** Another name of {@link #ncclInt32}. */
+    /** Same as {@link #ncclInt32}. */
     public static final int ncclInt = 2;
 
     /** 32-bit unsigned integers. */
@@ -29,19 +29,19 @@ public final class NcclDataType {
     /** IEEE 754 binary16. */
     public static final int ncclFloat16 = 6;
 
-    /** Another name of {@link #ncclFloat16}. */
+    /** Same as {@link #ncclFloat16}. */
     public static final int ncclHalf = 6;
 
     /** IEEE 754 binary32. */
     public static final int ncclFloat32 = 7;
 
-    /** Another name of {@link #ncclFloat32}. */
+    /** Same as {@link #ncclFloat32}. */
     public static final int ncclFloat = 7;
 
     /** IEEE 754 binary64. */
     public static final int ncclFloat64 = 8;
 
-    /** Another name of {@link #ncclFloat64}. */
+    /** Same as {@link #ncclFloat64}. */
     public static final int ncclDouble = 8;
 
     /** The upper 16 bits of a binary32. */
@@ -60,12 +60,12 @@ public final class NcclDataType {
     /**
      * Bytes of one element.
      *
-     * @throws IllegalArgumentException if it is none of the types
+     * @throws IllegalArgumentException if it is not one of the types
      */
     public static int bytes(int dataType) {
         if (dataType < 0 || dataType >= BYTES.length) {
             throw new IllegalArgumentException(
-                    "data type " + dataType + "; HINT: NcclDataType has them, from ncclInt8 = 0 on");
+                    "unknown data type " + dataType + "; HINT: use a constant of NcclDataType");
         }
         return BYTES[dataType];
     }

@@ -2,7 +2,7 @@ package org.tp4j.nccl;
 
 import org.tp4j.tensor.TpException;
 
-/** A call of NCCL's failed. */
+/** An NCCL call failed. */
 public class NcclException extends TpException {
     private static final long serialVersionUID = 1L;
 
@@ -11,17 +11,17 @@ public class NcclException extends TpException {
     private final String lastError;
 
     /**
-     * A failure.
+     * A failed call.
      *
      * @param result what NCCL returned, one of {@link NcclResult}
      * @param call the function, such as {@code ncclCommInitRank}
-     * @param meaning what NCCL says that the result means
-     * @param lastError what NCCL says about this failure; empty if nothing
+     * @param meaning NCCL's description of the result
+     * @param lastError NCCL's text of this error; empty if none
      */
     public NcclException(int result, String call, String meaning, String lastError) {
         super(call + " failed with " + NcclResult.name(result) + " (" + meaning + ")"
                 + (lastError.isEmpty() ? "" : ": " + lastError)
-                + "; HINT: NCCL says more with NCCL_DEBUG=WARN in the environment");
+                + "; HINT: NCCL logs more with NCCL_DEBUG=WARN in the environment");
         this.result = result;
         this.call = call;
         this.lastError = lastError;
@@ -37,7 +37,7 @@ public class NcclException extends TpException {
         return call;
     }
 
-    /** What NCCL says about this failure; empty if nothing. */
+    /** NCCL's text of this error; empty if none. */
     public String lastError() {
         return lastError;
     }

@@ -8,7 +8,7 @@ import org.tp4j.tensor.TpException;
 import org.tp4j.tensor.internal.LibraryOutcome;
 import org.tp4j.tensor.internal.NativeLibrary;
 
-/** Finds and opens this machine's NCCL, once a process; which one, is kept, and why not, too. */
+/** Finds and opens this machine's NCCL, once per process, and keeps the outcome. */
 final class NcclLibrary {
     private static final String PROPERTY = "tp4j.nccl.library";
     private static final String SONAME = "libnccl.so.2";
@@ -31,9 +31,9 @@ final class NcclLibrary {
     }
 
     /**
-     * The library in words, such as {@code NCCL 2.18.3 (/usr/lib/x86_64-linux-gnu/libnccl.so.2)}, opened.
+     * A description of the opened library, such as {@code NCCL 2.18.3 (/usr/lib/x86_64-linux-gnu/libnccl.so.2)}.
      *
-     * @throws NativeLibraryException if there is none, the same each time
+     * @throws NativeLibraryException if it cannot be opened, the same each time
      */
     static String require() {
         return Holder.OUTCOME.require();
@@ -43,7 +43,7 @@ final class NcclLibrary {
         NativeLibrary.load(NcclNative.class, "tp4j_nccl");
         if (NcclNative.version() != NcclNative.VERSION) {
             throw new TpException(
-                    "the native library tp4j_nccl is of version " + NcclNative.version() + ", this jar needs "
+                    "the native library tp4j_nccl is version " + NcclNative.version() + ", this jar needs version "
                             + NcclNative.VERSION + "; HINT: remove other releases of tp-nccl from the class path");
         }
         String path = SEARCH.open().path();
@@ -53,6 +53,13 @@ final class NcclLibrary {
         }
         int[] version = new int[1];
         NcclNative.getVersion(version);
-        return "NCCL " + JNccl.versionText(version[0]) + " (" + path + ")";
+        return "NCCL " + versionText(version[0]) + " (" + path + ")";
+    }
+
+    /** A version as text. Up to NCCL 2.8, the number is 1000 major + 100 minor + patch. */
+    static String versionText(int version) {
+        int major = version >= 10_000 ? version / 10_000 : version / 1000;
+        int minor = version >= 10_000 ? version / 100 % 100 : version / 100 % 10;
+        return major + "." + minor + "." + version % 100;
     }
 }

@@ -3,21 +3,21 @@ package org.tp4j.nccl;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of {@code tp4j_nccl.c}: NCCL's own, with communicators as addresses of cells that hold a handle. They
- * check nothing; {@link JNccl} does. The result is NCCL's, or {@link #NOT_THERE}.
+ * The functions of {@code tp4j_nccl.c}: NCCL's own, with communicators passed as addresses of cells that hold a handle. They
+ * do no checks; {@code JNccl} does. They return NCCL's result, or {@link #NOT_THERE}.
  */
 final class NcclNative {
-    /** What {@link #version()} of the right native library returns. */
+    /** The value of {@link #version()} in the matching native library. */
     static final int VERSION = 1;
 
-    /** The library has no such function. */
+    /** The library lacks the function. */
     static final int NOT_THERE = -1;
 
     private NcclNative() {}
 
     static native int version();
 
-    /** Opens an NCCL library; returns why that is not possible, or null. */
+    /** Opens an NCCL library; returns null, or why it cannot be opened. */
     static native @Nullable String open(String path);
 
     /** Whether the library has a function. */
@@ -27,7 +27,7 @@ final class NcclNative {
 
     static native void freeCell(long cell);
 
-    /** What the cell holds; 0 as long as there is no communicator. */
+    /** The handle in the cell; 0 if there is no communicator yet. */
     static native long handle(long cell);
 
     static native int getVersion(int[] version);

@@ -1,6 +1,6 @@
 package org.tp4j.nccl;
 
-/** NCCL's {@code ncclRedOp_t}: how values are joined. */
+/** NCCL's {@code ncclRedOp_t}: how values are reduced. */
 public final class NcclRedOp {
     /** Sum. */
     public static final int ncclSum = 0;
@@ -14,7 +14,7 @@ public final class NcclRedOp {
     /** Smallest. */
     public static final int ncclMin = 3;
 
-    /** Sum divided by the number of ranks. Of floats, NCCL adds the values times the rounded reciprocal. */
+    /** Sum divided by the number of ranks. For floats, NCCL sums the values times the rounded reciprocal. */
     public static final int ncclAvg = 4;
 
     private NcclRedOp() {}

@@ -5,28 +5,28 @@ public final class NcclResult {
     /** The call succeeded. */
     public static final int ncclSuccess = 0;
 
-    /** A call to CUDA failed. */
+    /** A CUDA call failed. */
     public static final int ncclUnhandledCudaError = 1;
 
-    /** A call to the operating system failed. */
+    /** A system call failed. */
     public static final int ncclSystemError = 2;
 
-    /** A check inside of NCCL failed: a fault of NCCL's, or corrupted memory. */
+    /** A check inside NCCL failed: a bug in NCCL, or memory corruption. */
     public static final int ncclInternalError = 3;
 
-    /** An argument has a value that cannot be. */
+    /** An argument has an invalid value. */
     public static final int ncclInvalidArgument = 4;
 
-    /** The call is not allowed here: a fault of the program's. */
+    /** The call is not allowed at this point: a bug in the program. */
     public static final int ncclInvalidUsage = 5;
 
-    /** A remote process has gone, or the network failed. */
+    /** A remote process has exited, or the network failed. */
     public static final int ncclRemoteError = 6;
 
-    /** The call goes on in the background: non-blocking communicators. */
+    /** The call is in progress in the background, on a non-blocking communicator. */
     public static final int ncclInProgress = 7;
 
-    /** Time ran out. */
+    /** The call timed out. */
     public static final int ncclTimeout = 8;
 
     private static final String[] NAMES = {
@@ -43,7 +43,7 @@ public final class NcclResult {
 
     private NcclResult() {}
 
-    /** The constant's name, such as {@code ncclInvalidUsage}; the number where it is not known. */
+    /** The constant's name, such as {@code ncclInvalidUsage}; the number if it is unknown. */
     public static String name(int result) {
         return result >= 0 && result < NAMES.length ? NAMES[result] : "ncclResult " + result;
     }

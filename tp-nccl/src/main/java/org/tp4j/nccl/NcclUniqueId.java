@@ -3,8 +3,8 @@ package org.tp4j.nccl;
 import java.util.Arrays;
 
 /**
- * NCCL's {@code ncclUniqueId}: what the ranks of a new communicator have in common. One rank makes it with
- * {@link JNccl#ncclGetUniqueId()}; how its bytes reach the others is the program's business.
+ * NCCL's {@code ncclUniqueId}, which identifies a new communicator. One rank creates it with
+ * {@code JNccl.ncclGetUniqueId()}; the program passes its bytes to the other ranks.
  */
 public final class NcclUniqueId {
     /** Length of an id in bytes. */
@@ -17,10 +17,10 @@ public final class NcclUniqueId {
     }
 
     /**
-     * The id that another rank has made.
+     * The id that another rank has created.
      *
-     * @param bytes what {@link #bytes()} of it returned
-     * @throws IllegalArgumentException if they are not {@value #NCCL_UNIQUE_ID_BYTES}
+     * @param bytes the {@link #bytes()} of that id
+     * @throws IllegalArgumentException if their number is not {@value #NCCL_UNIQUE_ID_BYTES}
      */
     public static NcclUniqueId of(byte[] bytes) {
         if (bytes.length != NCCL_UNIQUE_ID_BYTES) {
@@ -30,7 +30,7 @@ public final class NcclUniqueId {
         return new NcclUniqueId(bytes.clone());
     }
 
-    /** The bytes to hand to the other ranks. */
+    /** The bytes to pass to the other ranks. */
     public byte[] bytes() {
         return internal.clone();
     }
@@ -45,7 +45,7 @@ public final class NcclUniqueId {
         return Arrays.hashCode(internal);
     }
 
-    /** Nothing of the content: who knows an id can join. */
+    /** Does not reveal the id: whoever knows it can join. */
     @Override
     public String toString() {
         return "an NCCL unique id";

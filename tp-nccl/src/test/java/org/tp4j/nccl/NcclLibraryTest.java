@@ -83,8 +83,7 @@ class NcclLibraryTest {
         String output = Fork.run(OldMain.class, "-Dtp4j.nccl.library=" + library);
         assertThat(output)
                 .contains("2602 false NCCL 2.6.2 (" + library + ")")
-                .contains("ncclCommSplit is not in NCCL 2.6.2 (" + library
-                        + "); HINT: it came with NCCL 2.18: install that or a later one")
+                .contains("ncclCommSplit is not in NCCL 2.6.2 (" + library + "); HINT: install NCCL 2.18 or later")
                 .contains("ncclCommInitRankConfig is not in NCCL 2.6.2");
     }
 

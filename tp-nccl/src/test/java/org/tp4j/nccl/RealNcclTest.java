@@ -57,7 +57,7 @@ class RealNcclTest {
             assertThat(e.lastError()).contains("CUDA");
             assertThat(e)
                     .hasMessageStartingWith("ncclCommInitRank failed with ncclUnhandledCudaError (unhandled cuda error")
-                    .hasMessageContaining("HINT: NCCL says more with NCCL_DEBUG=WARN");
+                    .hasMessageContaining("HINT: NCCL logs more with NCCL_DEBUG=WARN");
         }
     }
 

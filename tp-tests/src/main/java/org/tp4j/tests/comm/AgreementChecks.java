@@ -98,7 +98,7 @@ final class AgreementChecks {
                 (world.rank() == 0 ? first : others).call(world);
             } catch (CommunicationException e) {
                 String message = String.valueOf(e.getMessage());
-                String both = "(?s).*rank 0 asks .*" + Pattern.quote(said) + ".*, rank [1-9] asks .*"
+                String both = "(?s).*rank 0 calls .*" + Pattern.quote(said) + ".*, rank [1-9] calls .*"
                         + Pattern.quote(otherSaid) + ".*HINT.*";
                 if (!message.matches(both)) {
                     throw new AssertionError("the message lacks a side: " + message, e);

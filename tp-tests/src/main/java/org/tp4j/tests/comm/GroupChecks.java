@@ -291,11 +291,14 @@ final class GroupChecks {
         NdArray ints = Values.array(world.backend(), DType.INT32, 1, 2);
         long[] counts = new long[size];
         Arrays.fill(counts, 2);
-        refuses("size", () -> all.allReduce(two, three, ReduceOp.SUM).await(), "out holds 3 elements where 2");
+        refuses(
+                "size",
+                () -> all.allReduce(two, three, ReduceOp.SUM).await(),
+                "out holds 3 elements, the call needs 2");
         refuses("type", () -> all.allReduce(two, ints, ReduceOp.SUM).await(), "float32 and out of type int32");
         refuses("average", () -> all.allReduce(ints, ints, ReduceOp.AVG).await(), "floating-point types only");
-        refuses("counts", () -> all.allGather(two, two, new long[size + 1]).await(), "one for each of the " + size);
-        refuses("own count", () -> all.allGather(three, two, counts).await(), "in holds 3 elements where 2");
+        refuses("counts", () -> all.allGather(two, two, new long[size + 1]).await(), "entries for the " + size);
+        refuses("own count", () -> all.allGather(three, two, counts).await(), "in holds 3 elements, the call needs 2");
         NdArray wide = Values.blank(world.backend(), DType.FLOAT32, 2L * size);
         refuses("aliasing", () -> all.allToAll(wide, counts, wide, counts).await(), "share memory");
         refuses(

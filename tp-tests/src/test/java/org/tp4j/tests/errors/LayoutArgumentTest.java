@@ -20,9 +20,9 @@ class LayoutArgumentTest {
             assertThatThrownBy(() -> DeviceMesh.of(rank.world(), Map.entry("dp", 2), Map.entry("tp", 2)))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("needs 4 ranks, but group 'world' has 2")
-                    .hasMessageContaining("HINT: the sizes of the axes multiply to the ranks");
+                    .hasMessageContaining("HINT: the product of the axis sizes must be the number of ranks");
             assertThatThrownBy(() -> DeviceMesh.of(rank.world(), Map.entry("tp", 1), Map.entry("tp", 2)))
-                    .hasMessageContaining("mesh axes need distinct names and sizes of at least 1");
+                    .hasMessageContaining("mesh axes need distinct, non-empty names and sizes of at least 1");
             assertThatThrownBy(() -> rank.mesh().axis("dp")).hasMessage("mesh (tp=2) has no axis 'dp'");
             assertThatThrownBy(() -> rank.mesh().slice("tp", "tp")).hasMessageContaining("'tp' is listed twice");
             assertThatThrownBy(() -> rank.mesh().slice()).hasMessageContaining("needs at least one axis");

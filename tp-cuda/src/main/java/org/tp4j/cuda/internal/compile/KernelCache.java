@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,7 +47,7 @@ final class KernelCache {
         return made;
     }
 
-    private static Path folder() {
+    private static @Nullable Path folder() {
         String set = System.getProperty(FOLDER, "");
         if (set.equals("none")) {
             return null;
@@ -64,7 +65,7 @@ final class KernelCache {
         return text.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    private static byte[] read(Path file) {
+    private static byte @Nullable [] read(Path file) {
         try {
             byte[] content = Files.readAllBytes(file);
             byte[] body = Arrays.copyOf(content, Math.max(0, content.length - HASH_BYTES));

@@ -88,8 +88,8 @@ class DeviceProcessTest {
         assertThat(none.output()).contains("sees no device").contains("what does CUDA_VISIBLE_DEVICES say");
         Running wrong = start(Map.of("CUSIM_DEVICES", "2"), simulated(), "device", "2");
         assertThat(wrong.output())
-                .contains("device cuda:2 was asked for, but the driver sees 2 devices (cuda:0 to cuda:1)")
-                .contains("HINT: start at most 2 ranks a machine");
+                .contains("device cuda:2 was requested, but the driver sees 2 devices (cuda:0 to cuda:1)")
+                .contains("HINT: start at most 2 ranks per machine");
         assertThat(wrong.process.exitValue()).isOne();
     }
 

@@ -7,6 +7,9 @@ module org.tp4j.cuda {
     requires static org.jspecify;
 
     exports org.tp4j.cuda;
+    exports org.tp4j.cuda.stream;
+    exports org.tp4j.cuda.internal.libraries to
+            org.tp4j.nccl;
 
     provides org.tp4j.tensor.BackendProvider with
             org.tp4j.cuda.CudaBackendProvider;

@@ -4,10 +4,10 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdint.h>
-#include "org_tp4j_cuda_NativeLoader.h"
+#include "org_tp4j_cuda_internal_libraries_NativeLoader.h"
 
 /* Opens a library; 0 and the reason in error[0] if that fails. */
-JNIEXPORT jlong JNICALL Java_org_tp4j_cuda_NativeLoader_open(JNIEnv *env, jclass type, jstring name, jobjectArray error)
+JNIEXPORT jlong JNICALL Java_org_tp4j_cuda_internal_libraries_NativeLoader_open(JNIEnv *env, jclass type, jstring name, jobjectArray error)
 {
     const char *text = (*env)->GetStringUTFChars(env, name, NULL);
     if (text == NULL) {
@@ -26,7 +26,7 @@ JNIEXPORT jlong JNICALL Java_org_tp4j_cuda_NativeLoader_open(JNIEnv *env, jclass
 }
 
 /* Where an opened library lies. */
-JNIEXPORT jstring JNICALL Java_org_tp4j_cuda_NativeLoader_path(JNIEnv *env, jclass type, jlong handle)
+JNIEXPORT jstring JNICALL Java_org_tp4j_cuda_internal_libraries_NativeLoader_path(JNIEnv *env, jclass type, jlong handle)
 {
     struct link_map *map = NULL;
     if (dlinfo((void *) (intptr_t) handle, RTLD_DI_LINKMAP, &map) != 0 || map == NULL) {
@@ -36,7 +36,7 @@ JNIEXPORT jstring JNICALL Java_org_tp4j_cuda_NativeLoader_path(JNIEnv *env, jcla
 }
 
 /* Whether an opened library has a symbol, of a version node if one is given. */
-JNIEXPORT jboolean JNICALL Java_org_tp4j_cuda_NativeLoader_has(
+JNIEXPORT jboolean JNICALL Java_org_tp4j_cuda_internal_libraries_NativeLoader_has(
     JNIEnv *env, jclass type, jlong handle, jstring symbol, jstring version)
 {
     const char *name = (*env)->GetStringUTFChars(env, symbol, NULL);
@@ -58,7 +58,7 @@ JNIEXPORT jboolean JNICALL Java_org_tp4j_cuda_NativeLoader_has(
 }
 
 /* Calls a driver function `CUresult f(int *)`, after cuInit if asked; the negated error code if one of them fails. */
-JNIEXPORT jint JNICALL Java_org_tp4j_cuda_NativeLoader_ask(
+JNIEXPORT jint JNICALL Java_org_tp4j_cuda_internal_libraries_NativeLoader_ask(
     JNIEnv *env, jclass type, jlong driver, jstring function, jboolean initialize)
 {
     int (*init)(unsigned) = (int (*)(unsigned)) (intptr_t) dlsym((void *) (intptr_t) driver, "cuInit");

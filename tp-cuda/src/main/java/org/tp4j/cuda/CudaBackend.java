@@ -1,14 +1,32 @@
 package org.tp4j.cuda;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
-import jcuda.driver.JCudaDriver;
+import jcuda.driver.CUstream;
 import org.jspecify.annotations.Nullable;
+import org.tp4j.cuda.internal.capture.CapturedSteps;
+import org.tp4j.cuda.internal.compile.ImageRegistry;
+import org.tp4j.cuda.internal.driver.CudaDevice;
+import org.tp4j.cuda.internal.driver.DeviceHealth;
+import org.tp4j.cuda.internal.driver.DeviceStream;
+import org.tp4j.cuda.internal.driver.DeviceStreams;
+import org.tp4j.cuda.internal.kernels.CudaElementwise;
+import org.tp4j.cuda.internal.kernels.CudaGemm;
+import org.tp4j.cuda.internal.kernels.CudaLoss;
+import org.tp4j.cuda.internal.kernels.CudaNorm;
+import org.tp4j.cuda.internal.kernels.CudaOptimizer;
+import org.tp4j.cuda.internal.kernels.CudaRandom;
+import org.tp4j.cuda.internal.kernels.CudaReduction;
+import org.tp4j.cuda.internal.kernels.ReductionPasses;
+import org.tp4j.cuda.internal.launch.Kernels;
+import org.tp4j.cuda.internal.memory.CudaStorage;
+import org.tp4j.cuda.internal.memory.Lease;
+import org.tp4j.cuda.internal.memory.MemoryPool;
+import org.tp4j.cuda.internal.memory.PinnedStaging;
+import org.tp4j.cuda.stream.CudaEvent;
+import org.tp4j.cuda.stream.CudaException;
+import org.tp4j.cuda.stream.CudaStream;
+import org.tp4j.cuda.stream.StreamTrace;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.CapturedStep;
 import org.tp4j.tensor.DType;
@@ -20,7 +38,6 @@ import org.tp4j.tensor.LossKernels;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.NormKernels;
 import org.tp4j.tensor.OptimizerKernels;
-import org.tp4j.tensor.OutOfMemoryException;
 import org.tp4j.tensor.RandomKernels;
 import org.tp4j.tensor.ReductionKernels;
 import org.tp4j.tensor.Scope;
@@ -28,23 +45,20 @@ import org.tp4j.tensor.Storage;
 import org.tp4j.tensor.TpException;
 
 /**
- * The backend of one GPU. Kernels and products are asked of the compute stream and return at once; {@link #copyOut} and
- * {@link #synchronize} wait. Collectives have a stream of their own with a higher priority.
+ * The backend of one GPU. Kernels, products and copies between tensors are enqueued on the compute stream and return at once;
+ * {@link #copyOut}, {@link #copyIn} and {@link #synchronize} wait. Collectives have a stream of their own with a higher
+ * priority.
  *
- * <p>Memory is kept between uses ({@link MemoryPool}). An error of a kernel shows at a later call: the device's errors come
- * when something waits for it.
+ * <p>Memory is kept for reuse; {@link #trimMemory} returns it to the driver. A kernel's error surfaces at a later call that
+ * waits for the device.
  */
 public final class CudaBackend implements Backend {
-    private static final Map<Integer, CudaBackend> OPEN = new HashMap<>();
-
     private final CudaDevice device;
-    private final EventPool events;
-    private final CudaStream compute;
-    private final CudaStream communication;
-    private final List<CudaStream> streams = new CopyOnWriteArrayList<>();
-    private final int highestPriority;
+    private final DeviceHealth health = new DeviceHealth();
+    private final DeviceStreams streams;
     private final MemoryPool pool;
     private final PinnedStaging staging;
+    private final CapturedSteps capturedSteps;
     private final Kernels kernels;
     private final CudaElementwise elementwise;
     private final CudaRandom random;
@@ -53,25 +67,16 @@ public final class CudaBackend implements Backend {
     private final CudaReduction reduction;
     private final CudaNorm norm;
     private final CudaLoss loss;
-    private final List<GraphStep> captured = new CopyOnWriteArrayList<>();
-    private volatile @Nullable RuntimeException failure;
-    private volatile @Nullable Consumer<CudaEvent> stepWatcher;
 
-    private CudaBackend(int index) {
-        this.device = new CudaDevice(index);
+    CudaBackend(int index, int deviceCount, ImageRegistry images) {
+        this.device = new CudaDevice(index, deviceCount);
         device.makeCurrent();
-        int[] least = {0};
-        int[] greatest = {0};
-        Cuda.check(JCudaDriver.cuCtxGetStreamPriorityRange(least, greatest), "cuCtxGetStreamPriorityRange");
-        this.events = new EventPool(device);
-        this.compute = new CudaStream(device, events, "compute", least[0]);
-        this.communication = new CudaStream(device, events, "communication", greatest[0]);
-        this.highestPriority = greatest[0];
-        streams.add(compute);
-        streams.add(communication);
+        this.streams = new DeviceStreams(device);
+        DeviceStream compute = streams.compute();
         this.pool = new MemoryPool(device, compute);
         this.staging = new PinnedStaging(device, compute);
-        this.kernels = new Kernels(device, compute);
+        this.capturedSteps = new CapturedSteps(device, streams, pool, health);
+        this.kernels = new Kernels(device, compute, images.forCapability(device.computeCapability()));
         this.elementwise = new CudaElementwise(kernels, compute);
         this.random = new CudaRandom(kernels);
         this.optimizer = new CudaOptimizer(kernels);
@@ -83,28 +88,18 @@ public final class CudaBackend implements Backend {
     }
 
     /**
-     * The backend of a device, one a process.
+     * The backend of a device, one per process.
      *
      * @param index which of the driver's devices, from 0
      * @throws TpException if it cannot be used, with what was looked for and what to install
      */
     public static CudaBackend of(int index) {
-        synchronized (OPEN) {
-            CudaBackend backend = OPEN.get(index);
-            if (backend == null) {
-                if (OPEN.isEmpty()) {
-                    ProcessEnd.watch();
-                }
-                backend = new CudaBackend(index);
-                OPEN.put(index, backend);
-            }
-            return backend;
-        }
+        return OpenDevices.PROCESS.get(index);
     }
 
     @Override
     public Device device() {
-        return new Device("cuda", device.index());
+        return device.asDevice();
     }
 
     /** Which of the driver's devices it is. */
@@ -120,107 +115,80 @@ public final class CudaBackend implements Backend {
 
     /** Makes the device's context the current thread's, for calls of other CUDA libraries and after such calls. */
     public void makeCurrent() {
-        device.makeCurrentForOthers();
+        device.forceCurrent();
     }
 
     /** The stream that kernels and products run on. */
     public CudaStream computeStream() {
-        return compute;
+        return streams.compute();
+    }
+
+    /** JCuda's object for the compute stream. */
+    CUstream computeStreamHandle() {
+        return streams.compute().stream();
     }
 
     /** The stream that collectives run on; its work goes before the compute stream's. */
     public CudaStream communicationStream() {
-        return communication;
+        return streams.communication();
     }
 
-    /** A stream beside these two, with the priority of the communication stream; {@link #release(CudaStream)} frees it. */
+    /** Another stream with the priority of the communication stream; {@link #release(CudaStream)} frees it. */
     public CudaStream newStream(String name) {
-        CudaStream stream = new CudaStream(device, events, name, highestPriority);
-        streams.add(stream);
-        return stream;
+        return streams.create(name);
     }
 
-    /** Frees a stream of {@link #newStream}, once its work is done. */
+    /** Frees a stream of {@link #newStream} once its work has completed. */
     public void release(CudaStream stream) {
-        if (stream != compute && stream != communication && streams.remove(stream)) {
-            stream.release();
-        }
+        streams.release(stream);
     }
 
     /**
-     * Tells {@code watcher} of each run of a captured step, with an event that is the watcher's to close and is done when the
-     * step is; null ends it.
+     * Tells {@code watcher} of each run of a captured step, with an event that the watcher closes and that is done when the
+     * step is; null stops that.
      */
     public void watchCapturedSteps(@Nullable Consumer<CudaEvent> watcher) {
-        stepWatcher = watcher;
-    }
-
-    /** A captured step has been asked of the compute stream. */
-    void stepLaunched() {
-        Consumer<CudaEvent> watcher = stepWatcher;
-        if (watcher != null) {
-            watcher.accept(compute.record());
-        }
-    }
-
-    /** All streams that work of tensors is asked of, the compute stream first. */
-    List<CudaStream> streams() {
-        return streams;
+        capturedSteps.watch(watcher);
     }
 
     /** The address of an array's first element in device memory. */
     public long address(NdArray array) {
-        return addressOf(array);
-    }
-
-    static long addressOf(NdArray array) {
-        CudaStorage storage = (CudaStorage) array.storage();
-        return storage.memory().address() + array.offset() * array.dtype().bytes();
-    }
-
-    static DeviceMemory pointerTo(NdArray array) {
-        CudaStorage storage = (CudaStorage) array.storage();
-        return storage.memory().at(array.offset() * array.dtype().bytes());
+        return CudaStorage.addressOf(array);
     }
 
     /**
-     * Says that another stream uses the array's memory until {@code event}: nobody else gets it before. The event may be
-     * closed as soon as its point has been passed or the compute stream waits for it, not earlier.
+     * Declares that another stream uses the array's memory until {@code event}, so that it is not reused before. The event
+     * may be closed once its point has been passed or the compute stream waits for it, not earlier.
      */
     public void usedOn(NdArray array, CudaEvent event) {
-        ((CudaStorage) array.storage()).lease().addUse(event);
+        CudaStorage.addUse(array, event);
     }
 
     /**
-     * Notes that what the device computes can no longer be trusted: every later call that asks for work or waits throws
+     * Declares that results of the device can no longer be trusted: every later call that enqueues work or waits throws
      * {@code reason}. The first reason stays.
      */
     public void fail(RuntimeException reason) {
-        if (failure == null) {
-            failure = reason;
-        }
+        health.fail(reason);
     }
 
-    /** Takes back what {@link #fail} has noted, once whatever was wrong is over: for a new job on the same device. */
+    /** Undoes {@link #fail} once the cause is gone, for a new job on the same device. */
     public void recover() {
-        failure = null;
+        health.recover();
     }
 
-    /** Throws what {@link #fail} was given, if it was. */
+    /** Throws the reason given to {@link #fail}, if any. */
     public void checkUsable() {
-        RuntimeException reason = failure;
-        if (reason != null) {
-            throw reason;
-        }
+        health.check();
     }
 
     @Override
     public Storage allocate(DType dtype, long elements) {
-        checkUsable();
+        health.check();
         long bytes = Math.multiplyExact(elements, dtype.bytes());
         Lease lease = pool.take(bytes);
         if (lease == null) {
-            throw outOfMemory(dtype, elements);
+            throw pool.outOfMemory(bytes, elements + " " + dtype + " elements");
         }
         CudaStorage storage = new CudaStorage(dtype, elements, lease);
         Scope scope = ExecutionContext.current().scope();
@@ -230,66 +198,41 @@ public final class CudaBackend implements Backend {
         return storage;
     }
 
-    private OutOfMemoryException outOfMemory(DType dtype, long elements) {
-        long[] free = {0};
-        long[] total = {0};
-        JCudaDriver.cuMemGetInfo(free, total);
-        return new OutOfMemoryException(
-                device(),
-                elements * dtype.bytes(),
-                elements + " " + dtype + " elements; " + free[0] + " of " + total[0] + " bytes are free, "
-                        + pool.usedBytes() + " are in use by tensors of this process, which holds " + pool.heldBytes()
-                        + " in all",
-                "use a smaller batch or more ranks, and see with nvidia-smi who else uses the device",
-                null);
-    }
-
     @Override
     public void copyOut(NdArray from, ByteBuffer to) {
-        checkUsable();
-        staging.copyOut(pointerTo(from), to, from.elements() * from.dtype().bytes());
+        health.check();
+        staging.copyOut(CudaStorage.pointerTo(from), to, from.elements() * from.dtype().bytes());
         checkWaited();
     }
 
     @Override
     public void copyIn(ByteBuffer from, NdArray to) {
-        checkUsable();
-        staging.copyIn(from, pointerTo(to), to.elements() * to.dtype().bytes());
-        checkUsable();
+        health.check();
+        staging.copyIn(from, CudaStorage.pointerTo(to), to.elements() * to.dtype().bytes());
+        health.check();
     }
 
     @Override
     public void synchronize() {
-        checkUsable();
-        compute.synchronize();
+        health.check();
+        streams.compute().synchronize();
         checkWaited();
     }
 
     @Override
     public CapturedStep capture(Runnable step) {
-        return new GraphStep(this, step);
+        return capturedSteps.capture(step);
     }
 
     /** After the host has waited for the device. */
     private void checkWaited() {
-        checkUsable();
-        for (GraphStep step : captured) {
-            step.verify();
-        }
+        health.check();
+        capturedSteps.verify();
     }
 
-    /** The captured steps that have not been closed. */
-    List<GraphStep> captured() {
-        return captured;
-    }
-
-    MemoryPool pool() {
-        return pool;
-    }
-
-    /** Records from now on what is asked of the streams; null ends it. */
+    /** Records in {@code trace} what is enqueued on the streams from now on; null stops recording. */
     public void setTrace(@Nullable StreamTrace trace) {
-        streams.forEach(stream -> stream.setTrace(trace));
+        streams.setTrace(trace);
     }
 
     /** Bytes of device memory in use by tensors. */
@@ -297,17 +240,17 @@ public final class CudaBackend implements Backend {
         return pool.usedBytes();
     }
 
-    /** Bytes of device memory held of the driver, in use or kept for use. */
+    /** Bytes of device memory allocated from the driver, in use or kept for reuse. */
     public long heldBytes() {
         return pool.heldBytes();
     }
 
-    /** How often the driver was asked for memory or given it back; constant while a warm training step runs. */
+    /** Calls of the driver that allocate or free memory; constant while a warm training step runs. */
     public long driverCalls() {
         return pool.driverCalls();
     }
 
-    /** Gives memory that is kept for use back to the driver. */
+    /** Returns memory that is kept for reuse to the driver. */
     public void trimMemory() {
         pool.trim();
     }
@@ -348,49 +291,33 @@ public final class CudaBackend implements Backend {
     }
 
     /**
-     * Gives everything of this process's devices back: memory, streams, events, kernels. Tensors on them can no longer be
-     * used. Without a call the driver does it when the process ends.
+     * Releases all devices of this process: memory, streams, events, kernels. Their tensors can no longer be used. Idle devices
+     * are released at the end of the process without a call.
      */
     public static void releaseAll() {
-        synchronized (OPEN) {
-            List<CudaBackend> backends = new ArrayList<>(OPEN.values());
-            OPEN.clear();
-            for (CudaBackend backend : backends) {
-                backend.release();
-            }
-        }
+        OpenDevices.PROCESS.releaseAll();
     }
 
-    /** Releases every device on which nothing goes on any more; those of a job that has not ended are left to the driver. */
-    static void releaseIdle() {
-        synchronized (OPEN) {
-            OPEN.values().removeIf(backend -> {
-                boolean idle = backend.failure == null && backend.stepWatcher == null && backend.isIdle();
-                if (idle) {
-                    backend.release();
-                }
-                return idle;
-            });
-        }
-    }
-
-    private boolean isIdle() {
+    /** Whether no job uses the device: no failure, nobody who watches captured steps, no pending work. */
+    boolean isIdle() {
         try {
-            return streams.stream().allMatch(CudaStream::isIdle);
+            return !health.hasFailed()
+                    && !capturedSteps.isWatched()
+                    && streams.all().stream().allMatch(DeviceStream::isIdle);
         } catch (CudaException e) {
             return false;
         }
     }
 
-    private void release() {
+    /** Releases the device. */
+    void release() {
         device.makeCurrent();
         fail(new TpException(device() + " has been released"));
         gemm.release();
         staging.release();
         kernels.release();
         pool.release();
-        events.release();
-        streams.forEach(CudaStream::release);
+        streams.release();
         device.release();
     }
 }

@@ -5,6 +5,7 @@ import java.util.Optional;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUuuid;
 import jcuda.driver.JCudaDriver;
+import org.tp4j.cuda.internal.driver.Cuda;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.BackendProvider;
 

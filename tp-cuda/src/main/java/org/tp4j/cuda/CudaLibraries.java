@@ -1,11 +1,16 @@
 package org.tp4j.cuda;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tp4j.cuda.internal.libraries.CudaToolkit;
+import org.tp4j.cuda.internal.libraries.JCudaNatives;
+import org.tp4j.cuda.internal.libraries.LibrarySearch;
+import org.tp4j.cuda.internal.libraries.NativeLoader;
 import org.tp4j.tensor.TpException;
 import org.tp4j.tensor.internal.LibraryOutcome;
 import org.tp4j.tensor.internal.NativeLibrary;
@@ -18,7 +23,7 @@ import org.tp4j.tensor.internal.NativeLibrary;
  */
 public final class CudaLibraries {
     /** System property: folder of simulated libraries that are used instead of NVIDIA's. For tests. */
-    public static final String SIMULATOR = "tp4j.cuda.simulator";
+    public static final String SIMULATOR = LibrarySearch.SIMULATOR;
 
     private static final Logger LOG = LoggerFactory.getLogger(CudaLibraries.class);
     private static final String DRIVER = "the NVIDIA driver (libcuda.so.1)";
@@ -109,8 +114,8 @@ public final class CudaLibraries {
     }
 
     /** The file of NVRTC. */
-    String nvrtcPath() {
-        return paths.get(1);
+    Path nvrtc() {
+        return Path.of(paths.get(1));
     }
 
     /** What was opened, in one line. */
@@ -118,13 +123,9 @@ public final class CudaLibraries {
         return String.format(
                 Locale.ROOT,
                 "CUDA: driver for %s, %d device%s; %s",
-                version(driverVersion),
+                CudaToolkit.version(driverVersion),
                 deviceCount,
                 deviceCount == 1 ? "" : "s",
                 String.join(", ", paths));
-    }
-
-    static String version(int number) {
-        return number / 1000 + "." + number % 1000 / 10;
     }
 }

@@ -3,6 +3,7 @@ package org.tp4j.cuda;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUevent_flags;
 import jcuda.driver.JCudaDriver;
+import org.tp4j.cuda.internal.driver.Cuda;
 
 /** Time between two points of a device's compute stream, by the device's clock. Starting and stopping do not wait. */
 public final class CudaTimer implements AutoCloseable {
@@ -18,7 +19,7 @@ public final class CudaTimer implements AutoCloseable {
         Cuda.check(JCudaDriver.cuEventCreate(stop, CUevent_flags.CU_EVENT_DEFAULT), "cuEventCreate");
     }
 
-    /** Marks the beginning: the end of everything asked of the compute stream so far. */
+    /** Marks the beginning: the end of all work enqueued on the compute stream so far. */
     public void start() {
         record(start);
     }
@@ -31,7 +32,7 @@ public final class CudaTimer implements AutoCloseable {
     private void record(CUevent event) {
         backend.checkUsable();
         backend.makeCurrent();
-        Cuda.check(JCudaDriver.cuEventRecord(event, backend.computeStream().stream()), "cuEventRecord");
+        Cuda.check(JCudaDriver.cuEventRecord(event, backend.computeStreamHandle()), "cuEventRecord");
     }
 
     /** Milliseconds from the beginning to the end; waits for the end. Resolution is about half a microsecond. */
@@ -43,7 +44,7 @@ public final class CudaTimer implements AutoCloseable {
         return ms[0];
     }
 
-    /** Gives the device's events back. */
+    /** Destroys the events. */
     @Override
     public void close() {
         backend.makeCurrent();

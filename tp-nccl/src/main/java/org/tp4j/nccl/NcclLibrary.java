@@ -2,7 +2,7 @@ package org.tp4j.nccl;
 
 import java.util.List;
 import java.util.Optional;
-import org.tp4j.cuda.LibrarySearch;
+import org.tp4j.cuda.internal.libraries.LibrarySearch;
 import org.tp4j.tensor.NativeLibraryException;
 import org.tp4j.tensor.TpException;
 import org.tp4j.tensor.internal.LibraryOutcome;

@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.record.CallRecord;
-import org.tp4j.cuda.CudaEvent;
-import org.tp4j.cuda.CudaStream;
-import org.tp4j.cuda.StreamTrace;
+import org.tp4j.cuda.stream.CudaEvent;
+import org.tp4j.cuda.stream.CudaStream;
+import org.tp4j.cuda.stream.StreamTrace;
 import org.tp4j.tensor.NdArray;
 
 /** A CUDA stream that carries calls, one after the other, with the calls under way on it. */

@@ -8,7 +8,7 @@ import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.engine.GroupMember;
 import org.tp4j.comm.engine.GroupSession;
 import org.tp4j.cuda.CudaBackend;
-import org.tp4j.cuda.CudaEvent;
+import org.tp4j.cuda.stream.CudaEvent;
 import org.tp4j.nccl.Nccl;
 import org.tp4j.nccl.NcclUniqueId;
 

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.Work;
 import org.tp4j.comm.record.CallRecord;
-import org.tp4j.cuda.CudaEvent;
-import org.tp4j.cuda.StreamTrace;
+import org.tp4j.cuda.stream.CudaEvent;
+import org.tp4j.cuda.stream.StreamTrace;
 
 /**
  * A call under way on a stream. Awaiting it makes the compute stream wait, not the host: whatever is enqueued on the compute

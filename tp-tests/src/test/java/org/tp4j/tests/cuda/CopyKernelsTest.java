@@ -9,7 +9,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.tp4j.cuda.StreamTrace;
+import org.tp4j.cuda.stream.StreamTrace;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ElementwiseKernels;
 import org.tp4j.tensor.Scope;

@@ -74,7 +74,7 @@ class DeviceProcessTest {
     void shouldSayWhoHoldsMemoryWhenThereIsNoMoreAndGoOnAfter() throws Exception {
         Running run = start(Map.of("CUSIM_MEM_MB", "64"), simulated(), "memory");
         assertThat(run.output())
-                .contains("out of memory on cuda:0: asked for 4194304 bytes (1048576 float32 elements)")
+                .contains("out of memory on cuda:0: asked for 4194304 bytes, 1048576 float32 elements;")
                 .containsPattern("of 67108864 bytes are free")
                 .containsPattern("scope 'step' holds 6\\d{7} bytes")
                 .contains("HINT: use a smaller batch or more ranks")

@@ -1,0 +1,112 @@
+package org.tp4j.cuda.internal.driver;
+
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdevice_attribute;
+import jcuda.driver.JCudaDriver;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.tensor.Device;
+import org.tp4j.tensor.TpException;
+
+/** One GPU: its primary context, which other CUDA libraries of the process share, and what it can do. */
+public final class CudaDevice {
+    /** The device whose context is current on a thread, as far as this class has set it. */
+    private static final ThreadLocal<@Nullable CudaDevice> CURRENT = new ThreadLocal<>();
+
+    private final int index;
+    private final CUdevice device = new CUdevice();
+    private final CUcontext context = new CUcontext();
+    private final String name;
+    private final int computeCapability;
+    private final int multiprocessors;
+    private final int sharedBytesABlock;
+
+    /**
+     * Retains the primary context of a device.
+     *
+     * @param index which of the driver's devices, from 0
+     * @param count how many devices the driver sees
+     */
+    public CudaDevice(int index, int count) {
+        if (index >= count) {
+            throw new TpException("device cuda:" + index + " was requested, but the driver sees " + count
+                    + (count == 1 ? " device" : " devices") + " (cuda:0" + (count == 1 ? "" : " to cuda:" + (count - 1))
+                    + "); HINT: start at most " + count + (count == 1 ? " rank" : " ranks")
+                    + " per machine, and see what CUDA_VISIBLE_DEVICES says");
+        }
+        this.index = index;
+        Cuda.check(JCudaDriver.cuInit(0), "cuInit");
+        Cuda.check(JCudaDriver.cuDeviceGet(device, index), "cuDeviceGet");
+        Cuda.check(JCudaDriver.cuDevicePrimaryCtxRetain(context, device), "cuDevicePrimaryCtxRetain");
+        byte[] text = new byte[256];
+        Cuda.check(JCudaDriver.cuDeviceGetName(text, text.length, device), "cuDeviceGetName");
+        this.name = zeroTerminated(text);
+        this.computeCapability = 10 * attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
+                + attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+        this.multiprocessors = attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+        this.sharedBytesABlock = attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    }
+
+    private static String zeroTerminated(byte[] text) {
+        int n = 0;
+        while (n < text.length && text[n] != 0) {
+            n++;
+        }
+        return new String(text, 0, n, java.nio.charset.StandardCharsets.US_ASCII);
+    }
+
+    private int attribute(int which) {
+        int[] value = {0};
+        Cuda.check(JCudaDriver.cuDeviceGetAttribute(value, which, device), "cuDeviceGetAttribute");
+        return value[0];
+    }
+
+    /** Makes its context the current thread's. */
+    public void makeCurrent() {
+        if (CURRENT.get() != this) {
+            forceCurrent();
+        }
+    }
+
+    /** The same, even if another library has made another context current without our knowledge. */
+    public void forceCurrent() {
+        Cuda.check(JCudaDriver.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+        CURRENT.set(this);
+    }
+
+    /** The device as tensors name it. */
+    public Device asDevice() {
+        return new Device("cuda", index);
+    }
+
+    /** Which of the driver's devices. */
+    public int index() {
+        return index;
+    }
+
+    /** The name its maker gave it. */
+    public String name() {
+        return name;
+    }
+
+    /** Major version times ten plus minor version of its instruction set, such as 90. */
+    public int computeCapability() {
+        return computeCapability;
+    }
+
+    /** How many multiprocessors it has. */
+    public int multiprocessors() {
+        return multiprocessors;
+    }
+
+    /** The most shared memory a block can ask for, in bytes. */
+    int sharedBytesABlock() {
+        return sharedBytesABlock;
+    }
+
+    /** Gives its context back. Nothing of it may be used after. */
+    public void release() {
+        CURRENT.remove();
+        JCudaDriver.cuDevicePrimaryCtxRelease(device);
+    }
+}

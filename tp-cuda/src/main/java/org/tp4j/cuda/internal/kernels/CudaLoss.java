@@ -1,0 +1,225 @@
+package org.tp4j.cuda.internal.kernels;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.tp4j.cuda.internal.capture.Capture;
+import org.tp4j.cuda.internal.capture.IdChecks;
+import org.tp4j.cuda.internal.driver.DeviceStream;
+import org.tp4j.cuda.internal.launch.Arguments;
+import org.tp4j.cuda.internal.launch.KernelFamily;
+import org.tp4j.cuda.internal.launch.Kernels;
+import org.tp4j.cuda.internal.launch.RowGrid;
+import org.tp4j.cuda.internal.memory.CudaStorage;
+import org.tp4j.cuda.internal.memory.MemoryPool;
+import org.tp4j.cuda.internal.memory.PinnedStaging;
+import org.tp4j.cuda.internal.memory.Workspace;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.ExecutionContext;
+import org.tp4j.tensor.LossKernels;
+import org.tp4j.tensor.NdArray;
+
+/** Embedding look-up and cross entropy on a GPU. */
+public final class CudaLoss implements LossKernels {
+    private static final int CHECK_THREADS = 256;
+    private static final int CHECKS_A_THREAD = 8;
+    private static final int MOST_CHECK_BLOCKS = 64; // what the host looks through
+    private static final int ADD_THREADS = 128;
+    private static final int GROUP_THREADS = 256;
+    private static final int NAMED_BYTES = 16; // a Named of embedding.cu
+    private static final int USED_BYTES = 16; // two counters, and what follows them aligned
+    private static final int PACKS_A_BLOCK = 4096; // of a row's gradient
+
+    private final MemoryPool pool;
+    private final PinnedStaging staging;
+    private final DeviceStream stream;
+    private final KernelFamily gatherRows;
+    private final KernelFamily groupIds;
+    private final KernelFamily addRows;
+    private final KernelFamily firstOutside;
+    private final KernelFamily crossEntropy;
+    private final KernelFamily crossEntropyGrad;
+
+    public CudaLoss(Kernels kernels, MemoryPool pool, PinnedStaging staging, DeviceStream stream) {
+        this.pool = pool;
+        this.staging = staging;
+        this.stream = stream;
+        gatherRows = new KernelFamily(kernels, "embedding", "gatherRows");
+        groupIds = new KernelFamily(kernels, "embedding", "groupIds");
+        addRows = new KernelFamily(kernels, "embedding", "addRows");
+        firstOutside = new KernelFamily(kernels, "ids", "firstOutside");
+        crossEntropy = new KernelFamily(kernels, "softmax", "crossEntropy");
+        crossEntropyGrad = new KernelFamily(kernels, "softmax", "crossEntropyGrad");
+    }
+
+    private static int wide(NdArray ids) {
+        return ids.dtype() == DType.INT64 ? 1 : 0;
+    }
+
+    @Override
+    public void gatherRows(NdArray table, NdArray ids, long firstRow, NdArray out) {
+        long n = table.shape().size(-1);
+        RowGrid grid = RowGrid.ofLoop(ids.elements(), n, out);
+        gatherRows
+                .of(table.dtype())
+                .launch(
+                        grid.blocks(),
+                        grid.threads(),
+                        Arguments.begin()
+                                .array(table)
+                                .array(ids)
+                                .array(out)
+                                .int64(table.shape().size(0))
+                                .int64(firstRow)
+                                .int64(ids.elements())
+                                .int32((int) n)
+                                .int32(wide(ids))
+                                .int32(grid.group()));
+    }
+
+    /**
+     * The positions of each row's ids are listed in their order, then each row is added to by threads of its own. The list
+     * takes tableRows / 32 warps over all ids twice; the additions read dy once and each row named once.
+     */
+    @Override
+    public void scatterAddRows(NdArray dy, NdArray ids, long firstRow, long paddingId, NdArray dTable) {
+        long count = ids.elements();
+        long rows = dTable.shape().size(0);
+        int n = (int) dTable.shape().size(-1);
+        long most = Math.min(count, rows);
+        if (most == 0 || n == 0) {
+            return;
+        }
+        DType dtype = dTable.dtype();
+        long namedBytes = most * NAMED_BYTES;
+        try (Workspace workspace = new Workspace(pool, USED_BYTES + namedBytes + count * Integer.BYTES)) {
+            long used = workspace.address();
+            long named = used + USED_BYTES;
+            long list = named + namedBytes;
+            workspace.clear(stream, USED_BYTES);
+            groupIds.of(dtype)
+                    .launch(
+                            (rows + GROUP_THREADS - 1) / GROUP_THREADS,
+                            GROUP_THREADS,
+                            Arguments.begin()
+                                    .array(ids)
+                                    .int64(count)
+                                    .int64(firstRow)
+                                    .int64(rows)
+                                    .int64(paddingId)
+                                    .int64(used)
+                                    .int64(named)
+                                    .int64(list)
+                                    .int32(wide(ids)));
+            addRows.of(dtype)
+                    .launch(
+                            most,
+                            (int) (RowGrid.packs(n, dtype, CudaStorage.addressOf(dTable)) + ADD_THREADS - 1)
+                                    / ADD_THREADS,
+                            ADD_THREADS,
+                            0,
+                            Arguments.begin()
+                                    .array(dy)
+                                    .array(dTable)
+                                    .int64(used)
+                                    .int64(named)
+                                    .int64(list)
+                                    .int32(n));
+        }
+    }
+
+    @Override
+    public long firstOutside(NdArray ids, long low, long high, long except) {
+        long count = ids.elements();
+        if (count == 0) {
+            return -1;
+        }
+        int blocks = (int) Math.min(MOST_CHECK_BLOCKS, 1 + count / (CHECK_THREADS * CHECKS_A_THREAD));
+        int bytes = blocks * Long.BYTES;
+        try (Workspace found = new Workspace(pool, bytes)) {
+            firstOutside
+                    .of(ids.dtype())
+                    .launch(
+                            blocks,
+                            CHECK_THREADS,
+                            Arguments.begin()
+                                    .array(ids)
+                                    .int64(found.address())
+                                    .int64(count)
+                                    .int64(low)
+                                    .int64(high)
+                                    .int64(except));
+            IdChecks captured = Capture.idChecks();
+            if (captured != null) {
+                String module = ExecutionContext.current().modulePath();
+                captured.add(
+                        found.memory(),
+                        blocks,
+                        "ids " + ids.shape() + (module.isEmpty() ? "" : " in " + module) + " that is outside " + low
+                                + " to " + (high - 1));
+                return -1;
+            }
+            ByteBuffer each = ByteBuffer.allocate(bytes).order(ByteOrder.nativeOrder());
+            staging.copyOut(found.memory(), each, bytes);
+            long first = Long.MAX_VALUE;
+            for (int i = 0; i < blocks; i++) {
+                first = Math.min(first, each.getLong(i * Long.BYTES));
+            }
+            return first == Long.MAX_VALUE ? -1 : first;
+        }
+    }
+
+    @Override
+    public void crossEntropy(
+            NdArray logits, NdArray labels, long ignoreIndex, double smoothing, NdArray loss, NdArray lse) {
+        long n = logits.shape().size(-1);
+        RowGrid grid = RowGrid.ofLoop(labels.elements(), n, logits);
+        crossEntropy
+                .of(logits.dtype())
+                .launch(
+                        grid.blocks(),
+                        grid.threads(),
+                        Arguments.begin()
+                                .array(logits)
+                                .array(labels)
+                                .array(loss)
+                                .array(lse)
+                                .int64(labels.elements())
+                                .int64(ignoreIndex)
+                                .float64(smoothing)
+                                .int32((int) n)
+                                .int32(wide(labels))
+                                .int32(grid.group()));
+    }
+
+    @Override
+    public void crossEntropyGrad(
+            NdArray logits,
+            NdArray labels,
+            long ignoreIndex,
+            double smoothing,
+            NdArray lse,
+            NdArray dLoss,
+            NdArray dLogits) {
+        long n = logits.shape().size(-1);
+        RowGrid grid = RowGrid.ofLoop(labels.elements(), n, logits);
+        crossEntropyGrad
+                .of(logits.dtype())
+                .launch(
+                        grid.blocks(),
+                        1 + grid.packs() / PACKS_A_BLOCK,
+                        grid.threads(),
+                        0,
+                        Arguments.begin()
+                                .array(logits)
+                                .array(labels)
+                                .array(lse)
+                                .array(dLoss)
+                                .array(dLogits)
+                                .int64(labels.elements())
+                                .int64(ignoreIndex)
+                                .float64(smoothing)
+                                .int32((int) n)
+                                .int32(wide(labels))
+                                .int32(grid.group()));
+    }
+}

@@ -1,0 +1,136 @@
+package org.tp4j.cuda.internal.kernels;
+
+import java.util.List;
+import org.tp4j.cuda.internal.compile.CppText;
+import org.tp4j.cuda.internal.compile.KernelConstants;
+import org.tp4j.cuda.internal.driver.CudaDevice;
+import org.tp4j.cuda.internal.launch.Arguments;
+import org.tp4j.cuda.internal.launch.Grid;
+import org.tp4j.cuda.internal.launch.KernelFamily;
+import org.tp4j.cuda.internal.launch.Kernels;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.OptimizerKernels;
+import org.tp4j.tensor.ParameterUpdate;
+import org.tp4j.tensor.TpException;
+
+/**
+ * Optimizer steps on many parameters a launch. The table of parameters is the launch's argument, so there is nothing to copy
+ * to the device before and nothing to keep; parameters that do not fit, or are of another type, are another launch. Blocks
+ * are given pieces of equal size, however large the parameters are.
+ */
+public final class CudaOptimizer implements OptimizerKernels {
+    private static final String SOURCE = "optimizer";
+    private static final int MAX_SLOTS = KernelConstants.MAX_SLOTS;
+    private static final long BLOCKS_A_MULTIPROCESSOR = 16;
+    private static final int SMALLEST_CHUNK = 4 * Grid.THREADS; // a pack of four a thread
+
+    private final CudaDevice device;
+    private final KernelFamily sgd;
+    private final KernelFamily adam;
+
+    public CudaOptimizer(Kernels kernels) {
+        this.device = kernels.device();
+        this.sgd = new KernelFamily(kernels, SOURCE, "sgd");
+        this.adam = new KernelFamily(kernels, SOURCE, "adam");
+    }
+
+    /** What is the same for all parameters; beta1 is SGD's momentum, {@code flag} decoupled or nesterov. */
+    private record Settings(double gradScale, double beta1, double beta2, double eps, boolean flag) {}
+
+    @Override
+    public void sgd(List<ParameterUpdate> updates, double gradScale, double momentum, boolean nesterov) {
+        launchAll(sgd, updates, new Settings(gradScale, momentum, 0, 0, nesterov));
+    }
+
+    @Override
+    public void adam(
+            List<ParameterUpdate> updates,
+            double gradScale,
+            double beta1,
+            double beta2,
+            double eps,
+            boolean decoupled) {
+        launchAll(adam, updates, new Settings(gradScale, beta1, beta2, eps, decoupled));
+    }
+
+    private void launchAll(KernelFamily family, List<ParameterUpdate> updates, Settings settings) {
+        boolean[] done = new boolean[updates.size()];
+        ParameterUpdate[] table = new ParameterUpdate[Math.min(MAX_SLOTS, updates.size())];
+        for (int i = 0; i < done.length; i++) {
+            if (done[i]) {
+                continue;
+            }
+            DType type = updates.get(i).parameter().dtype();
+            DType gradientType = updates.get(i).gradient().dtype();
+            int filled = 0;
+            for (int j = i; j < done.length && filled < table.length; j++) {
+                ParameterUpdate next = updates.get(j);
+                if (!done[j]
+                        && next.parameter().dtype() == type
+                        && next.gradient().dtype() == gradientType) {
+                    done[j] = true;
+                    if (next.parameter().elements() > 0) {
+                        table[filled++] = next;
+                    }
+                }
+            }
+            if (filled > 0) {
+                launch(family, type, gradientType, table, filled, settings);
+            }
+        }
+    }
+
+    private void launch(
+            KernelFamily family,
+            DType type,
+            DType gradientType,
+            ParameterUpdate[] table,
+            int filled,
+            Settings settings) {
+        if (!type.isFloating() || !gradientType.isFloating()) {
+            throw new TpException("an optimizer step on " + type + " parameters with " + gradientType
+                    + " gradients was asked for; HINT: parameters and gradients are floats");
+        }
+        long elements = 0;
+        for (int i = 0; i < filled; i++) {
+            elements += table[i].parameter().elements();
+        }
+        long chunk = chunkFor(elements);
+        Arguments arguments = Arguments.begin()
+                .float64(settings.gradScale())
+                .float64(settings.beta1())
+                .float64(settings.beta2())
+                .float64(settings.eps())
+                .int64(chunk)
+                .int32(CppText.code(gradientType))
+                .int32(settings.flag() ? 1 : 0)
+                .int32(filled);
+        long blocks = 0;
+        for (int i = 0; i < filled; i++) {
+            ParameterUpdate next = table[i];
+            List<NdArray> state = next.state();
+            long n = next.parameter().elements();
+            arguments
+                    .array(next.parameter())
+                    .array(next.master())
+                    .array(next.gradient())
+                    .array(state.isEmpty() ? null : state.get(0))
+                    .array(state.size() < 2 ? null : state.get(1))
+                    .int64(n)
+                    .number(next.count())
+                    .number(next.rate())
+                    .float64(next.weightDecay())
+                    .int64(blocks);
+            blocks += (n + chunk - 1) / chunk;
+        }
+        family.of(type).launch(blocks, Grid.THREADS, arguments);
+    }
+
+    /** Elements a block: few enough that all multiprocessors are busy, many enough that a block's beginning does not count. */
+    private long chunkFor(long elements) {
+        long blocks = device.multiprocessors() * BLOCKS_A_MULTIPROCESSOR;
+        long share = (elements + blocks - 1) / blocks;
+        return (share + SMALLEST_CHUNK - 1) / SMALLEST_CHUNK * SMALLEST_CHUNK;
+    }
+}

@@ -1,0 +1,35 @@
+package org.tp4j.cuda.internal.libraries;
+
+import org.jspecify.annotations.Nullable;
+import org.tp4j.tensor.internal.NativeLibrary;
+
+/** The system's dynamic loader, and the first questions to the driver, before any of JCuda's classes is loaded. */
+public final class NativeLoader {
+    static {
+        NativeLibrary.load(NativeLoader.class, "tp4j_cuda");
+    }
+
+    private NativeLoader() {}
+
+    /**
+     * Opens a library for the rest of the process: whatever is loaded later and needs one of its soname gets it.
+     *
+     * @param name absolute path, or a bare name for the system to look up
+     * @param error where the reason goes if it fails, one element
+     * @return its handle, or 0
+     */
+    static native long open(String name, @Nullable String[] error);
+
+    /** Where an opened library lies. */
+    static native String path(long handle);
+
+    /** Whether an opened library has a symbol, of a version node if one is given. */
+    static native boolean has(long handle, String symbol, @Nullable String version);
+
+    /**
+     * Calls a driver function with one integer result, after {@code cuInit} if asked.
+     *
+     * @return the result, or the negated error code
+     */
+    public static native int ask(long driver, String function, boolean initialize);
+}

@@ -1,0 +1,96 @@
+package org.tp4j.cuda.internal.memory;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.tp4j.cuda.internal.driver.DeviceEvent;
+import org.tp4j.cuda.internal.driver.DeviceMemory;
+import org.tp4j.cuda.internal.driver.DeviceStream;
+import org.tp4j.cuda.stream.CudaEvent;
+
+/** A block of a {@link MemoryPool} while it has an owner, and which other streams still use it. */
+public final class Lease {
+    private final Lender lender;
+    private final DeviceMemory memory;
+    private final Shelf shelf;
+    private final int sizeClass;
+    private final AtomicBoolean over = new AtomicBoolean();
+    private @Nullable List<Use> uses; // guarded by this
+
+    /** Where blocks come from. */
+    interface Lender {
+        /** Takes the block back. */
+        void give(Lease lease);
+
+        /** Takes the block back at its next call; for the garbage collector's thread. */
+        void giveLater(Lease lease);
+    }
+
+    /** A use by another stream, up to the point that the event marked at the time. */
+    private record Use(DeviceEvent event, long mark) {
+        /** An event that marks another point by now was closed, so the compute stream already waits for this one. */
+        boolean isPast() {
+            return event.mark() != mark;
+        }
+    }
+
+    Lease(Lender lender, DeviceMemory memory, Shelf shelf, int sizeClass) {
+        this.lender = lender;
+        this.memory = memory;
+        this.shelf = shelf;
+        this.sizeClass = sizeClass;
+    }
+
+    /** The block. */
+    public DeviceMemory memory() {
+        return memory;
+    }
+
+    Shelf shelf() {
+        return shelf;
+    }
+
+    int sizeClass() {
+        return sizeClass;
+    }
+
+    /**
+     * Another stream uses the block until the event, which supersedes earlier events of that stream. The event may be closed
+     * only when its point has been passed or the pool's stream already waits for it.
+     */
+    public synchronized void addUse(CudaEvent until) {
+        DeviceEvent event = (DeviceEvent) until;
+        if (uses == null) {
+            uses = new ArrayList<>(1);
+        }
+        uses.removeIf(earlier -> earlier.isPast() || earlier.event().isOnStreamOf(event));
+        uses.add(new Use(event, event.mark()));
+    }
+
+    /** Work enqueued on {@code stream} from now on comes after the other streams' uses. */
+    synchronized void awaitOtherStreams(DeviceStream stream) {
+        if (uses != null) {
+            for (Use use : uses) {
+                if (!use.isPast() && !use.event().isDone()) {
+                    stream.waitFor(use.event());
+                }
+            }
+            uses = null;
+        }
+    }
+
+    /** Returns the block to the pool; idempotent. */
+    public void end() {
+        if (over.compareAndSet(false, true)) {
+            lender.give(this);
+        }
+    }
+
+    /** Returns the block at the pool's next call; idempotent. For the garbage collector's thread. */
+    void endLater() {
+        if (over.compareAndSet(false, true)) {
+            lender.giveLater(this);
+        }
+    }
+}

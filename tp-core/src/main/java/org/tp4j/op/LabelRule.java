@@ -4,11 +4,11 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.layout.Layout;
+import org.tp4j.layout.Placement;
 import org.tp4j.layout.Placement.Invariant;
 import org.tp4j.layout.Placement.Partial;
 import org.tp4j.layout.Placement.Replicate;
 import org.tp4j.layout.Placement.Shard;
-import org.tp4j.layout.Placement;
 
 /**
  * The rule of nearly every operation, written like an Einstein sum: each dimension of each operand and result has

@@ -4,8 +4,8 @@ import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
 import org.tp4j.op.internal.CrossEntropyOp;
-import org.tp4j.tensor.CrossEntropyOptions.Reduction;
 import org.tp4j.tensor.CrossEntropyOptions;
+import org.tp4j.tensor.CrossEntropyOptions.Reduction;
 import org.tp4j.tensor.GradMode;
 import org.tp4j.tensor.Tensor;
 

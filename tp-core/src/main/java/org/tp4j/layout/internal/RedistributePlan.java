@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
+import org.tp4j.layout.Placement;
 import org.tp4j.layout.Placement.Replicate;
 import org.tp4j.layout.Placement.Shard;
-import org.tp4j.layout.Placement;
 import org.tp4j.layout.Transition;
 
 /**

@@ -1,9 +1,9 @@
 package org.tp4j.op.internal;
 
 import org.tp4j.comm.ReduceOp;
+import org.tp4j.layout.Placement;
 import org.tp4j.layout.Placement.Partial;
 import org.tp4j.layout.Placement.Shard;
-import org.tp4j.layout.Placement;
 import org.tp4j.op.ShardingRule;
 import org.tp4j.tensor.Shape;
 

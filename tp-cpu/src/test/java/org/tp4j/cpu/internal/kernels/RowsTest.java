@@ -17,8 +17,8 @@ import org.tp4j.cpu.internal.reference.ReferenceReduction;
 import org.tp4j.cpu.internal.scalar.FloatKernels;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
-import org.tp4j.tensor.ReductionKernels.Kind;
 import org.tp4j.tensor.ReductionKernels;
+import org.tp4j.tensor.ReductionKernels.Kind;
 import org.tp4j.tensor.Shape;
 
 /** Reductions, softmax and norms against the reference, for scalar and vector loops. */

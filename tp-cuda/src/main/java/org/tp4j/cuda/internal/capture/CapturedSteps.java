@@ -21,7 +21,8 @@ public final class CapturedSteps {
 
     /** No steps yet. */
     public CapturedSteps(CudaDevice device, DeviceStreams streams, MemoryPool pool, DeviceHealth health) {
-        this.site = new StepSite(device, streams, pool, health, captures::incrementAndGet, this::launched, open::remove);
+        this.site =
+                new StepSite(device, streams, pool, health, captures::incrementAndGet, this::launched, open::remove);
     }
 
     /** A step that is captured at its third run; its {@code close} removes it. */

@@ -1,7 +1,5 @@
 package org.tp4j.cuda.internal.memory;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;

@@ -201,14 +201,16 @@ public final class CudaBackend implements Backend {
     @Override
     public void copyOut(NdArray from, ByteBuffer to) {
         health.check();
-        staging.copyOut(CudaStorage.pointerTo(from), to, from.elements() * from.dtype().bytes());
+        staging.copyOut(
+                CudaStorage.pointerTo(from), to, from.elements() * from.dtype().bytes());
         checkWaited();
     }
 
     @Override
     public void copyIn(ByteBuffer from, NdArray to) {
         health.check();
-        staging.copyIn(from, CudaStorage.pointerTo(to), to.elements() * to.dtype().bytes());
+        staging.copyIn(
+                from, CudaStorage.pointerTo(to), to.elements() * to.dtype().bytes());
         health.check();
     }
 

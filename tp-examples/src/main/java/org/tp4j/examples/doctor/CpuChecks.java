@@ -4,17 +4,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
-import org.tp4j.tensor.GradMode;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.cpu.CpuBackend;
-import org.tp4j.threads.ThreadRanks;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.GradMode;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.threads.ThreadRanks;
 
 /** Runs a matrix product and an all-reduce on the CPU backend, checked and timed. */
 @SuppressWarnings("try") // scopes that are only opened and closed

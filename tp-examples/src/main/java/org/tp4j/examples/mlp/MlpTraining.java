@@ -1,13 +1,12 @@
 package org.tp4j.examples.mlp;
 
 import java.util.Map;
-import org.tp4j.tensor.GradMode;
 import org.tp4j.examples.mlp.Digits.Batch;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Dropout;
+import org.tp4j.nn.Layer;
 import org.tp4j.nn.LayerNorm;
 import org.tp4j.nn.Linear;
-import org.tp4j.nn.Layer;
 import org.tp4j.nn.Sequential;
 import org.tp4j.optim.AdamW;
 import org.tp4j.optim.LearningRateSchedule;
@@ -17,6 +16,7 @@ import org.tp4j.parallel.Parallelize;
 import org.tp4j.parallel.RowwiseParallel;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.GradMode;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Tensor;
 

@@ -2,7 +2,6 @@ package org.tp4j.examples.parity;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.tp4j.tensor.GradMode;
 import org.tp4j.examples.mlp.Digits;
 import org.tp4j.examples.mlp.MlpSettings;
 import org.tp4j.examples.mlp.MlpTraining;
@@ -11,6 +10,7 @@ import org.tp4j.examples.result.TrainingResult;
 import org.tp4j.layout.DTensor;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Module;
+import org.tp4j.tensor.GradMode;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Tensor;
 

@@ -7,11 +7,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.tp4j.threads.ThreadRanks;
 import org.tp4j.examples.parity.TrainedModel;
 import org.tp4j.examples.parity.TrainingDifference;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.tensor.DType;
+import org.tp4j.threads.ThreadRanks;
 
 /** Every number of ranks trains the same model. */
 class MlpTrainingTest {

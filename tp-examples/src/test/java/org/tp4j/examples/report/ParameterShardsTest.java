@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.tp4j.threads.ThreadRanks;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Sequential;
 import org.tp4j.parallel.ColwiseParallel;
 import org.tp4j.parallel.Parallelize;
 import org.tp4j.tensor.DType;
+import org.tp4j.threads.ThreadRanks;
 
 class ParameterShardsTest {
     /** Two equal column-parallel layers, as rank 0 sees them. */

@@ -130,8 +130,7 @@ class SimulatorMemoryTest {
     @Test
     void streamOrderedMemoryOpensInItsStream() {
         SimulatorProcess.Result result = SimulatorProcess.run(Map.of(), "opened-late");
-        assertThat(result.output())
-                .contains("synchronize=CUDA_ERROR_ILLEGAL_ADDRESS");
+        assertThat(result.output()).contains("synchronize=CUDA_ERROR_ILLEGAL_ADDRESS");
         CUstream stream = device.stream();
         CUdeviceptr x = device.floats(1, 2);
         CUdeviceptr y = new CUdeviceptr();

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -82,8 +83,10 @@ class NcclThreadsTest {
     void shouldEndAllWhenARankThrowsAndStartAnewOnTheSameDevices() {
         for (int round = 0; round < 2; round++) {
             String[] heard = new String[1];
+            CyclicBarrier summed = new CyclicBarrier(3);
             assertThatThrownBy(() -> ThreadRanks.call("cuda", 3, Simulator.options(), world -> {
                         sum(world);
+                        summed.await(); // it is the second call that the others are in
                         if (world.rank() == 1) {
                             throw new IllegalStateException("boom");
                         }

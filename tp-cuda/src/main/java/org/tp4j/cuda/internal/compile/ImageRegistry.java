@@ -36,7 +36,6 @@ public final class ImageRegistry {
     /** Images for devices of a compute capability, such as 90. */
     public KernelImages forCapability(int computeCapability) {
         KernelCompiler compiler = new KernelCompiler(computeCapability);
-        return byCompiler.computeIfAbsent(
-                compiler.description(), key -> new KernelImages(compiler, compilers, nvrtc));
+        return byCompiler.computeIfAbsent(compiler.description(), key -> new KernelImages(compiler, compilers, nvrtc));
     }
 }

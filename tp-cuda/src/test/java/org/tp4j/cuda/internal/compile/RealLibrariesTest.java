@@ -68,7 +68,10 @@ class RealLibrariesTest {
     }
 
     static Stream<Arguments> sourcesAndTypes() throws IOException, URISyntaxException {
-        Path folder = Path.of(KernelSources.class.getResource(KernelSources.FOLDER + "tp4j.cuh").toURI()).getParent();
+        Path folder = Path.of(KernelSources.class
+                        .getResource(KernelSources.FOLDER + "tp4j.cuh")
+                        .toURI())
+                .getParent();
         try (Stream<Path> files = Files.list(folder)) {
             List<String> names = files.map(file -> file.getFileName().toString())
                     .filter(name -> name.endsWith(".cu"))
@@ -85,7 +88,10 @@ class RealLibrariesTest {
     @MethodSource("sourcesAndTypes")
     void shouldCompileEveryKernelForGpusOfSeveralGenerations(String name, DType type) throws Exception {
         assumeInstalled();
-        Path folder = Path.of(KernelSources.class.getResource(KernelSources.FOLDER + "tp4j.cuh").toURI()).getParent();
+        Path folder = Path.of(KernelSources.class
+                        .getResource(KernelSources.FOLDER + "tp4j.cuh")
+                        .toURI())
+                .getParent();
         for (int capability : new int[] {80, 90}) {
             byte[] image = new KernelCompiler(capability)
                     .compile(

@@ -64,11 +64,6 @@ class MlpReportTest {
         assertThat(step.split("allReduce", -1)).hasSize(5);
     }
 
-    @Test
-    void shouldListTheGatherOfTheGradientNorm() {
-        assertThat(stepTable()).containsOnlyOnce("<td>gradient norm</td><td><code>allGather</code></td>");
-    }
-
     private static String stepTable() {
         return report.substring(report.indexOf("<h2>Communication"), report.indexOf("The whole training"));
     }

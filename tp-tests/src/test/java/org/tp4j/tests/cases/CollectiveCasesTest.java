@@ -109,8 +109,8 @@ class CollectiveCasesTest {
             assertThat(seen.values())
                     .allSatisfy(e -> assertThat(e)
                             .isInstanceOf(CommunicationException.class)
-                            .hasMessageContaining("rank 0 asks")
-                            .hasMessageMatching(".*, rank [1-3] asks .*"));
+                            .hasMessageContaining("rank 0 calls")
+                            .hasMessageMatching(".*, rank [1-3] calls .*"));
         }
     }
 

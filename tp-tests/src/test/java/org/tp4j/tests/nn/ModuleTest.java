@@ -101,7 +101,8 @@ class ModuleTest {
         assertThat(model().parameters("bias")).isEmpty();
         assertThat(NamePattern.of("layers.*").matches("layers")).isFalse();
         assertThat(NamePattern.of("layers.*").matches("layers.1.norm")).isFalse();
-        assertThat(NamePattern.of("*").matches("")).isTrue();
+        assertThat(NamePattern.of("*").matches("")).isFalse();
+        assertThat(NamePattern.of("").matches("")).isTrue();
     }
 
     @Test

@@ -2,7 +2,6 @@ package org.tp4j.nn;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Tensor;
 
 /** The hooks of one side of a module: what is done to its inputs, or to its outputs, in the order in which it was added. */
@@ -79,11 +78,6 @@ final class Hooks {
     private void refuseUnknown(Module module, Entry entry, List<String> names) {
         throw new IllegalArgumentException("a hook or style of module '" + module.path() + "' is for its " + side + " '"
                 + entry.name + "', but the " + side + "s of this call are " + names + "; HINT: "
-                + nearest(entry.name, names));
-    }
-
-    private static String nearest(String name, List<String> names) {
-        @Nullable String nearest = NamePattern.of(name).nearest(names);
-        return "the nearest name is '" + nearest + "'";
+                + "the nearest name is '" + NamePattern.of(entry.name).nearest(names) + "'");
     }
 }

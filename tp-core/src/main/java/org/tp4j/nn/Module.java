@@ -2,12 +2,14 @@ package org.tp4j.nn;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.ObjIntConsumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.autograd.internal.Gathers;
@@ -40,6 +42,7 @@ public abstract class Module {
     private final Hooks inputHooks = new Hooks("input");
     private final Hooks outputHooks = new Hooks("output");
     private final List<String> splits = new ArrayList<>();
+    private final Map<String, String> splitBy = new HashMap<>();
     private @Nullable Module parent;
     private String name = "";
     private @Nullable String path;
@@ -112,22 +115,29 @@ public abstract class Module {
         ExecutionContext context = ExecutionContext.current();
         String before = context.setModulePath(path());
         try {
-            Tensor value = inputHooks.run(this, inputName, x);
-            int mark = Gathers.enter();
-            boolean done = false;
-            try {
-                value = body.apply(value);
-                done = true;
-            } finally {
-                if (!done) {
-                    Gathers.abandon(mark);
-                }
-            }
-            Gathers.leave(mark, value);
-            return outputHooks.run(this, outputName, value);
+            Tensor in = inputHooks.run(this, inputName, x);
+            Tensor out = gatheringWithin(in, body, (result, mark) -> Gathers.leave(mark, result));
+            return outputHooks.run(this, outputName, out);
         } finally {
             context.setModulePath(before);
         }
+    }
+
+    /** What the body gathers for itself is freed when it returns. */
+    private static <T> T gatheringWithin(T in, UnaryOperator<T> body, ObjIntConsumer<T> leave) {
+        int mark = Gathers.enter();
+        boolean done = false;
+        T out;
+        try {
+            out = body.apply(in);
+            done = true;
+        } finally {
+            if (!done) {
+                Gathers.abandon(mark);
+            }
+        }
+        leave.accept(out, mark);
+        return out;
     }
 
     /**
@@ -152,18 +162,7 @@ public abstract class Module {
         String before = context.setModulePath(path());
         try {
             NamedTensors in = inputHooks.run(this, inputs);
-            int mark = Gathers.enter();
-            boolean done = false;
-            NamedTensors out;
-            try {
-                out = body.apply(in);
-                done = true;
-            } finally {
-                if (!done) {
-                    Gathers.abandon(mark);
-                }
-            }
-            Gathers.leave(mark, out.tensors());
+            NamedTensors out = gatheringWithin(in, body, (result, mark) -> Gathers.leave(mark, result.tensors()));
             return outputHooks.run(this, out);
         } finally {
             context.setModulePath(before);
@@ -235,9 +234,21 @@ public abstract class Module {
         return Collections.unmodifiableList(splits);
     }
 
-    /** Notes one more way in which the module is split; done by what installs the hooks. */
-    public final void addSplit(String how) {
-        splits.add(how);
+    /**
+     * Notes one more way in which the module is split; done by what installs the hooks.
+     *
+     * @param how the style, for {@link #splits()}
+     * @param axis name of the mesh axis it is split along
+     * @param entry the plan entry, in words
+     */
+    public final void addSplit(String how, String axis, String entry) {
+        splits.add(how + " along " + axis);
+        splitBy.put(axis, entry);
+    }
+
+    /** The plan entry that has split the module along a mesh axis; null if none has. */
+    public final @Nullable String splitBy(String axis) {
+        return splitBy.get(axis);
     }
 
     /** Dotted path from the outermost module, empty for that one. */

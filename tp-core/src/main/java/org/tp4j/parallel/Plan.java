@@ -57,13 +57,14 @@ final class Plan {
     /**
      * Matches a plan.
      *
-     * @throws PlanException listing keys that match nothing, modules that two keys match, styles that do not fit their modules,
+     * @throws PlanException listing keys that match nothing, modules that two keys match or that are split along the axis
+     *     already, styles that do not fit their modules,
      *     parameters that would be cut in two ways or twice along the axis, and parameters that lie on another mesh
      */
     static Plan match(Module model, MeshAxis axis, Map<String, ? extends ParallelStyle> plan) {
         Plan matched = new Plan(model, axis);
         matched.matchKeys(new TreeMap<>(plan));
-        matched.entries.forEach((path, entry) -> matched.checkStyle(path, entry.style()));
+        matched.entries.forEach(matched::checkStyle);
         matched.placeParameters();
         if (!matched.problems.isEmpty()) {
             throw new PlanException(matched.problems);
@@ -99,8 +100,9 @@ final class Plan {
         });
     }
 
-    private void checkStyle(String path, ParallelStyle style) {
+    private void checkStyle(String path, Entry entry) {
         Module module = module(path);
+        ParallelStyle style = entry.style();
         List<String> found = new ArrayList<>(style.validate(path, module, axis.size()));
         if (found.isEmpty()) {
             for (String name : style.placements(module).keySet()) {
@@ -110,10 +112,24 @@ final class Plan {
                 }
             }
         }
+        String before = module.splitBy(axis.name());
+        if (found.isEmpty() && before != null && !cutsAgain(module, style)) {
+            found.add("module '" + path + "' would be split twice along mesh axis '" + axis.name() + "': by " + before
+                    + " and by " + entry
+                    + "; HINT: take it out of one of the plans, or combine the styles under one key"
+                    + " with style.and(other)");
+        }
         if (!found.isEmpty()) {
             problems.addAll(found);
             unfit.add(path);
         }
+    }
+
+    /** Whether a style would cut a parameter that is cut along the axis already, which is told of the parameter. */
+    private boolean cutsAgain(Module module, ParallelStyle style) {
+        return style.placements(module).keySet().stream()
+                .map(name -> Objects.requireNonNull(module.ownParameters().get(name)))
+                .anyMatch(parameter -> parameter.cutBy(axis.name()) != null);
     }
 
     private void placeParameters() {
@@ -163,7 +179,9 @@ final class Plan {
                 layOut(parameter, wanted);
             } else {
                 problems.add("parameter '" + wanted.name() + "' would be cut twice along mesh axis '" + axis.name()
-                        + "': it is " + before + " by " + parameter.cutBy(axis.name()) + ", and " + wanted.by()
+                        + "': it is " + before + " by "
+                        + Objects.requireNonNullElse(parameter.cutBy(axis.name()), "Parameter.place") + ", and "
+                        + wanted.by()
                         + " wants " + wanted.placement() + "; HINT: take it out of one of the plans");
             }
         }
@@ -193,7 +211,7 @@ final class Plan {
         entries.forEach((path, entry) -> {
             Module module = module(path);
             entry.style().install(module, axis);
-            module.addSplit(entry.style() + " along " + axis.name());
+            module.addSplit(entry.style().toString(), axis.name(), entry.toString());
         });
     }
 }

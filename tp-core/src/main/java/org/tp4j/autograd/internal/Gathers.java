@@ -34,7 +34,8 @@ public final class Gathers {
         MeshTensor whole = source.gather(before.with(index, wanted));
         boolean isNew = whole.array().storage() != source.array().storage();
         if (isNew && whole.regather() == null) {
-            whole.setRegather(new Regather(source, whole));
+            Regather earlier = source.regather(); // gathered along another axis before, and freed as well
+            whole.setRegather(new Regather(earlier == null ? source : earlier.source(), whole));
             Gathers mine = MINE.get();
             if (mine.depth > 0) {
                 mine.open.add(whole);
@@ -60,13 +61,8 @@ public final class Gathers {
     public static void leave(int mark, Tensor result) {
         Gathers mine = MINE.get();
         mine.depth--;
-        Storage returned =
-                mine.open.size() > mark ? ((EagerTensor) result).array().storage() : null;
-        while (mine.open.size() > mark) {
-            MeshTensor whole = mine.open.remove(mine.open.size() - 1);
-            if (whole.array().storage() != returned) {
-                Regather.release(whole);
-            }
+        if (mine.open.size() > mark) {
+            mine.releaseDownTo(mark, List.of(result));
         }
     }
 
@@ -74,8 +70,12 @@ public final class Gathers {
     public static void leave(int mark, List<Tensor> results) {
         Gathers mine = MINE.get();
         mine.depth--;
-        while (mine.open.size() > mark) {
-            MeshTensor whole = mine.open.remove(mine.open.size() - 1);
+        mine.releaseDownTo(mark, results);
+    }
+
+    private void releaseDownTo(int mark, List<Tensor> results) {
+        while (open.size() > mark) {
+            MeshTensor whole = open.remove(open.size() - 1);
             Storage storage = whole.array().storage();
             if (results.stream()
                     .noneMatch(result -> ((EagerTensor) result).array().storage() == storage)) {

@@ -28,6 +28,11 @@ final class Regather {
         this.result = result;
     }
 
+    /** The shard it is gathered from. */
+    MeshTensor source() {
+        return source;
+    }
+
     /** Counts one more step that will need it. */
     void addUser() {
         users++;

@@ -101,6 +101,45 @@ class ComposedPlansTest {
                 INPUT);
     }
 
+    /** The rows of the norm lie on both axes; the layer behind it gathers them along one axis and then the other. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void shouldGatherAnInputAlongBothAxes(int dp) {
+        check(
+                dp,
+                2,
+                ComposedPlansTest::model,
+                (model, mesh) -> {
+                    for (String axis : List.of("tp", "dp")) {
+                        Parallelize.apply(
+                                model,
+                                mesh,
+                                axis,
+                                Map.of(
+                                        "0", new SequenceParallel(0),
+                                        "1.up_proj", new ColwiseParallel(),
+                                        "1.down_proj", new RowwiseParallel()));
+                    }
+                },
+                Shape.of(7, 6));
+    }
+
+    @Test
+    void shouldRefuseASecondStyleForAModuleAlongAnAxis() {
+        Sequential model = model();
+        DeviceMesh mesh = square(2, 2);
+        Map<String, ParallelStyle> norm = Map.of("0", new SequenceParallel(0));
+        Parallelize.apply(model, mesh, "tp", norm);
+        assertThatThrownBy(() -> Parallelize.apply(model, mesh, "tp", Map.of("*", new SequenceParallel(1))))
+                .isInstanceOf(PlanException.class)
+                .hasMessageContaining(
+                        "module '0' would be split twice along mesh axis 'tp': by '0' -> SequenceParallel(dim"
+                                + " 0) and by '*' -> SequenceParallel(dim 1); HINT: take it out of one of the plans");
+        assertThat(model.children().get("0").splits()).containsExactly("SequenceParallel(dim 0) along tp");
+        assertThat(model.children().get("1").splits()).isEmpty();
+        Parallelize.apply(model, mesh, "dp", norm);
+    }
+
     @Test
     void shouldRecordTheOrderOfTheCuts() {
         Sequential model = model();

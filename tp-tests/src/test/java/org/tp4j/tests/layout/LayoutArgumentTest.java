@@ -1,0 +1,67 @@
+package org.tp4j.tests.layout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.tp4j.layout.Layout;
+import org.tp4j.layout.Placement;
+import org.tp4j.layout.Placement.Shard;
+import org.tp4j.mesh.DeviceMesh;
+import org.tp4j.tests.oracle.Ranks;
+
+/** What meshes and layouts say to arguments that make no sense. */
+class LayoutArgumentTest {
+    @Test
+    void shouldCheckMeshes() {
+        Ranks.run(2, rank -> {
+            assertThatThrownBy(() -> DeviceMesh.of(rank.world(), Map.entry("dp", 2), Map.entry("tp", 2)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("needs 4 ranks, but group 'world' has 2")
+                    .hasMessageContaining("HINT: the product of the axis sizes must be the number of ranks");
+            assertThatThrownBy(() -> DeviceMesh.of(rank.world(), Map.entry("tp", 1), Map.entry("tp", 2)))
+                    .hasMessageContaining("mesh axes need distinct, non-empty names and sizes of at least 1");
+            assertThatThrownBy(() -> rank.mesh().axis("dp")).hasMessage("mesh (tp=2) has no axis 'dp'");
+            assertThatThrownBy(() -> rank.mesh().slice("tp", "tp")).hasMessageContaining("'tp' is listed twice");
+            assertThatThrownBy(() -> rank.mesh().slice()).hasMessageContaining("needs at least one axis");
+        });
+    }
+
+    @Test
+    void shouldCheckLayouts() {
+        Ranks.run(List.of(2, 1), rank -> {
+            Placement rows = Placement.shard(0);
+            assertThatThrownBy(() -> Layout.of(rank.mesh(), 2, rows))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("mesh (dp=2, tp=1) has 2 axes, but 1 placements are given")
+                    .hasMessageContaining("HINT: one placement for each axis");
+            assertThatThrownBy(() -> Layout.of(rank.mesh(), 2, rows, Placement.shard(-3)))
+                    .hasMessage("Shard(-3) on mesh axis 'tp': a tensor of 2 dimensions has no dimension -3");
+            assertThatThrownBy(() -> new Shard(0, 0)).hasMessageContaining("a shard's unit must be at least 1, was 0");
+            Layout layout = Layout.of(rank.mesh(), 2, rows, rows);
+            assertThatThrownBy(() -> layout.withCutOrder("dp"))
+                    .hasMessageContaining("the cut order [dp] must name each sharded axis")
+                    .hasMessageContaining("once");
+            assertThatThrownBy(() -> Layout.of(rank.mesh(), 2, List.of(rows, rows), List.of(0)))
+                    .hasMessageContaining("the cut order [0] must name each sharded axis");
+        });
+    }
+
+    @Test
+    void shouldCompareMeshPlacementsOrderAndUnits() {
+        Ranks.run(List.of(1, 1), rank -> {
+            Placement rows = Placement.shard(0);
+            Layout layout = Layout.of(rank.mesh(), 2, rows, rows);
+            assertThat(layout)
+                    .isEqualTo(Layout.of(rank.mesh(), 2, rows, Placement.shard(-2)))
+                    .isEqualTo(layout.withCutOrder("dp", "tp"))
+                    .isNotEqualTo(layout.withCutOrder("tp", "dp"))
+                    .isNotEqualTo(Layout.of(rank.mesh(), 2, rows, new Shard(0, 2)))
+                    .isNotEqualTo(Layout.of(rank.mesh(), 2, rows, Placement.shard(1)));
+            assertThat(layout.withCutOrder("tp", "dp"))
+                    .hasToString("[dp: Shard(0), tp: Shard(0); cut in the order tp, dp]");
+        });
+    }
+}

@@ -35,7 +35,10 @@ __device__ __forceinline__ int64 smaller(int64 a, int64 b) {
     return a < b ? a : b;
 }
 
-// What unary functions are given besides x: wholeA and wholeB are a and b where these are integers and for CLAMP.
+#endif
+
+// What unary functions are given besides x. Types of whole numbers use the integers too: wholeA and wholeB are a and b where
+// these are integers and for CLAMP.
 struct Factors {
     double a;
     double b;
@@ -43,14 +46,5 @@ struct Factors {
     int64 wholeB;
     int exact; // whether a is an integer
 };
-
-#else
-
-struct Factors {
-    double a;
-    double b;
-};
-
-#endif
 
 #include "elementwise.cuh"

@@ -3,20 +3,12 @@
 
 // ---- out = f(a, b), each operand of out's size or one number
 
-struct BinaryArgs {
-    const SCALAR* a;
-    const SCALAR* b;
-    SCALAR* out;
-    int64 n;
-    int64 aStep;
-    int64 bStep;
-    int function;
-};
+#include "binary_args.cuh"
 
 extern "C" __global__ void binary(BinaryArgs a) {
     int64 head = headOf<N>(a.out);
-    Source<SCALAR, N> left(a.a, a.aStep, head);
-    Source<SCALAR, N> right(a.b, a.bStep, head);
+    Source<SCALAR, N> left(a.left, a.leftStep, head);
+    Source<SCALAR, N> right(a.right, a.rightStep, head);
     withBinary(a.function, [&](auto f) {
         forPacks<N>(a.n, head, [&](int64 i, auto count) {
             constexpr int M = decltype(count)::value;
@@ -32,13 +24,6 @@ extern "C" __global__ void binary(BinaryArgs a) {
 }
 
 // ---- y += alpha x
-
-struct AddScaledArgs {
-    const SCALAR* x;
-    SCALAR* y;
-    int64 n;
-    Factors factors;
-};
 
 __device__ __forceinline__ C plusScaled(const Factors& k, C y, C x) {
 #ifdef SCALAR_IS_WHOLE

@@ -1,12 +1,7 @@
 // Conversion of elements of one type, SCALAR, to another.
 #include "loops.cuh"
 
-struct CastArgs {
-    const SCALAR* x;
-    void* out;
-    int64 n;
-    int type; // of out, a DType
-};
+#include "cast_args.cuh"
 
 // What SCALAR is widened to before it is rounded.
 #ifdef SCALAR_IS_WHOLE

@@ -1,13 +1,7 @@
 // Moves elements of any type of SCALAR's size, bit by bit.
 #include "loops.cuh"
 
-struct CopyArgs {
-    Box box;
-    int64 strides[2][MAX_DIMS]; // of dst, of src
-    void* dst;
-    const void* src;
-    int64 n;
-};
+#include "copy_args.cuh"
 
 template <class T> __device__ __forceinline__ void copyAs(const CopyArgs& a) {
     T* dst = (T*)a.dst;
@@ -46,20 +40,6 @@ extern "C" __global__ void repeat(CopyArgs a) {
 
 // dst[r dstRow + c] = src[r + c srcColumn] for every matrix of a batch: rows of dst are columns of src. A block turns one
 // tile after another in shared memory, so that both sides are touched along their rows.
-struct TransposeArgs {
-    Box batch;
-    int64 strides[2][MAX_DIMS]; // of dst, of src
-    SCALAR* dst;
-    const SCALAR* src;
-    int64 dstRow;
-    int64 srcColumn;
-    int64 tiles; // in all
-    Divider rowTiles;
-    Divider columnTiles;
-    int rows;
-    int columns;
-};
-
 constexpr int TILE = sizeof(SCALAR) < 4 ? TILE_OF_SMALL : TILE_OF_LARGE;
 constexpr int WIDTH = 32; // threads along a row, and 8 rows of threads
 constexpr int HEIGHT = 8;
@@ -100,51 +80,36 @@ extern "C" __global__ void transpose(TransposeArgs a) {
     }
 }
 
-struct FillArgs {
-    SCALAR* out;
-    int64 n;
-    SCALAR value;
-};
-
 extern "C" __global__ void fill(FillArgs a) {
     constexpr int N = 16 / sizeof(SCALAR);
+    SCALAR value = *reinterpret_cast<const SCALAR*>(&a.bits);
     forPacks<N>(a.n, headOf<N>(a.out), [&](int64 i, auto count) {
         constexpr int M = decltype(count)::value;
         Pack<SCALAR, M> pack;
 #pragma unroll
         for (int k = 0; k < M; k++) {
-            pack.at[k] = a.value;
+            pack.at[k] = value;
         }
         storePack(a.out + i, pack);
     });
 }
 
-// out = condition ? a : b, broadcast.
-struct WhereArgs {
-    Box box;
-    int64 strides[3][MAX_DIMS];
-    const bool8* condition;
-    const SCALAR* a;
-    const SCALAR* b;
-    SCALAR* out;
-    int64 n;
-};
-
+// out = condition ? left : right, broadcast.
 extern "C" __global__ void where(WhereArgs a) {
     constexpr int N = 16 / sizeof(SCALAR);
     int64 head = headOf<N>(a.out);
     bool inRuns = packsStayInRuns<N>(a.box, head);
     bool conditionPacked = loadsPacks<N>(a.box, a.strides[0], a.condition, head);
-    bool aPacked = loadsPacks<N>(a.box, a.strides[1], a.a, head);
-    bool bPacked = loadsPacks<N>(a.box, a.strides[2], a.b, head);
+    bool aPacked = loadsPacks<N>(a.box, a.strides[1], a.left, head);
+    bool bPacked = loadsPacks<N>(a.box, a.strides[2], a.right, head);
     forPacks<N>(a.n, head, [&](int64 i, auto count) {
         constexpr int M = decltype(count)::value;
         Pack<SCALAR, M> result;
         if (M > 1 && inRuns) {
             Place<3> place(a.box, a.strides, (uint32)i);
             Pack<bool8, M> condition = loadRun<M>(a.condition, place.at[0], a.strides[0][0], conditionPacked);
-            result = loadRun<M>(a.a, place.at[1], a.strides[1][0], aPacked);
-            Pack<SCALAR, M> other = loadRun<M>(a.b, place.at[2], a.strides[2][0], bPacked);
+            result = loadRun<M>(a.left, place.at[1], a.strides[1][0], aPacked);
+            Pack<SCALAR, M> other = loadRun<M>(a.right, place.at[2], a.strides[2][0], bPacked);
 #pragma unroll
             for (int k = 0; k < M; k++) {
                 result.at[k] = condition.at[k] ? result.at[k] : other.at[k];
@@ -153,7 +118,7 @@ extern "C" __global__ void where(WhereArgs a) {
 #pragma unroll
             for (int k = 0; k < M; k++) {
                 Place<3> place(a.box, a.strides, (uint32)(i + k));
-                result.at[k] = a.condition[place.at[0]] ? a.a[place.at[1]] : a.b[place.at[2]];
+                result.at[k] = a.condition[place.at[0]] ? a.left[place.at[1]] : a.right[place.at[2]];
             }
         }
         storePack(a.out + i, result);

@@ -6,17 +6,15 @@ typedef Row<SCALAR> Elements;
 
 constexpr int N = Elements::N;
 
-struct GatherRowsArgs {
-    const SCALAR* table;
-    const void* ids;
-    SCALAR* out; // [count, n]
-    int64 tableRows;
-    int64 firstRow;
-    int64 count;
-    int n;
-    int wideIds;
-    int group;
+// A row of the table that ids name, and where in the list the positions of these ids begin.
+struct Named {
+    int64 row;
+    int start;
+    int count;
 };
+static_assert(sizeof(Named) == NAMED_BYTES, "");
+
+#include "embedding_args.cuh"
 
 extern "C" __global__ void __launch_bounds__(MOST_THREADS) gatherRows(GatherRowsArgs a) {
     Group group(a.group);
@@ -42,25 +40,6 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS) gatherRows(GatherRows
         }
     }
 }
-
-// A row of the table that ids name, and where in the list the positions of these ids begin.
-struct Named {
-    int64 row;
-    int start;
-    int count;
-};
-
-struct GroupIdsArgs {
-    const void* ids;
-    int64 count;
-    int64 firstRow;
-    int64 tableRows;
-    int64 padding;
-    int* used;    // 0, 0 before: how many named rows there are, how long the list is
-    Named* named; // as many as there are ids or rows, whichever is less
-    int* list;    // as many as there are ids
-    int wideIds;
-};
 
 // Lists for each row of the table the positions of its ids in ascending order. Each thread has a row and each warp goes
 // over all ids, so that the order needs no sorting. Where a row's piece of the list begins may vary; its content does not.
@@ -119,15 +98,6 @@ extern "C" __global__ void groupIds(GroupIdsArgs a) {
         }
     }
 }
-
-struct AddRowsArgs {
-    const SCALAR* dy;
-    SCALAR* table;
-    const int* used;
-    const Named* named;
-    const int* list;
-    int n;
-};
 
 // table[row, :] += dy[i, :] for the listed i of each named row, one after another: a thread keeps the sums of a pack.
 extern "C" __global__ void __launch_bounds__(MOST_THREADS) addRows(AddRowsArgs a) {

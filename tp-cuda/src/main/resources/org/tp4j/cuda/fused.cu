@@ -5,19 +5,10 @@
 typedef Computed<SCALAR>::type C;
 constexpr int N = 16 / sizeof(SCALAR);
 
-// x is rows of `columns` elements; fewer than 2^31 elements in all.
-struct BiasArgs {
-    const SCALAR* x;
-    const SCALAR* bias;
-    const SCALAR* dy; // of the gradient alone
-    SCALAR* out;
-    int64 n;
-    Divider columns;
-    int activation;
-};
+#include "fused_args.cuh"
 
 // each(i, x + bias) for every pack.
-template <class Each> __device__ __forceinline__ void forBiased(const BiasArgs& a, int64 head, Each each) {
+template <class Each> __device__ __forceinline__ void forBiased(const BiasedArgs& a, int64 head, Each each) {
     uint32 columns = a.columns.divisor;
     Source<SCALAR, N> from(a.x, 1, head);
     // packs do not cross rows, and begin at aligned places of the bias
@@ -45,7 +36,7 @@ template <class Each> __device__ __forceinline__ void forBiased(const BiasArgs& 
     });
 }
 
-extern "C" __global__ void biasActivation(BiasArgs a) {
+extern "C" __global__ void biasActivation(BiasedArgs a) {
     withActivation(a.activation, [&](auto f) {
         forBiased(a, headOf<N>(a.out), [&](int64 i, auto z, auto count) {
             constexpr int M = decltype(count)::value;
@@ -59,7 +50,7 @@ extern "C" __global__ void biasActivation(BiasArgs a) {
     });
 }
 
-extern "C" __global__ void biasActivationGrad(BiasArgs a) {
+extern "C" __global__ void biasActivationGrad(BiasedArgs a) {
     int64 head = headOf<N>(a.out);
     Source<SCALAR, N> upstream(a.dy, 1, head);
     withActivation(a.activation, [&](auto f) {
@@ -74,16 +65,6 @@ extern "C" __global__ void biasActivationGrad(BiasArgs a) {
         });
     });
 }
-
-struct GatedArgs {
-    const SCALAR* gate;
-    const SCALAR* up;
-    const SCALAR* dy; // of the gradient alone
-    SCALAR* out;      // of the gradient dGate
-    SCALAR* dUp;
-    int64 n;
-    int activation;
-};
 
 extern "C" __global__ void gated(GatedArgs a) {
     int64 head = headOf<N>(a.out);

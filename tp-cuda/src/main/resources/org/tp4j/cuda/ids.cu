@@ -1,14 +1,7 @@
 // The check of ids. SCALAR is their type.
 #include "rows.cuh"
 
-struct FirstOutsideArgs {
-    const SCALAR* ids;
-    int64* first; // one per block
-    int64 count;
-    int64 low;
-    int64 high;
-    int64 except;
-};
+#include "ids_args.cuh"
 
 struct Smaller {
     __device__ __forceinline__ int64 operator()(int64 a, int64 b) const {

@@ -9,18 +9,7 @@ typedef Row<SCALAR> Elements;
 
 constexpr int N = Elements::N;
 
-struct NormArgs {
-    const SCALAR* x;
-    const SCALAR* weight; // or null
-    const SCALAR* bias;   // or null
-    SCALAR* out;
-    C* mean; // null for RMS norm
-    C* rstd;
-    int64 rows;
-    double eps;
-    int n;
-    int group;
-};
+#include "norm_args.cuh"
 
 __device__ __forceinline__ C sumOf(const Pack<SCALAR>& v) {
     C terms[N];
@@ -143,18 +132,6 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS) normalizeLong(NormArg
     }
 }
 
-struct NormGradArgs {
-    const SCALAR* x;
-    const SCALAR* weight; // or null
-    const C* mean;        // null for RMS norm
-    const C* rstd;
-    const SCALAR* dy;
-    SCALAR* dx;
-    int64 rows;
-    int n;
-    int group;
-};
-
 // One row's mean and rstd, and with x^ = (x - mean) rstd and g = dy weight the means of g and g x^.
 struct RowGrad {
     C mean;
@@ -245,19 +222,6 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS) normGrad(NormGradArgs
 extern "C" __global__ void __launch_bounds__(MOST_THREADS) normGradLong(NormGradArgs a) {
     normRowGrad<true>(a);
 }
-
-struct NormWeightGradArgs {
-    const SCALAR* x;
-    const SCALAR* dy;
-    const C* mean; // null for RMS norm
-    const C* rstd;
-    Sum<C>* weights; // [parts, n], or null
-    Sum<C>* biases;  // [parts, n], or null
-    int64 rows;
-    int64 part; // rows per block, fewer for the last one
-    int n;
-    int width; // threads side by side, a power of two; the others of a block take other rows of the same columns
-};
 
 // The sums of dy x^ and dy over a part of the rows, M columns per thread.
 template <int M> __device__ __forceinline__ void normColumns(const NormWeightGradArgs& a) {

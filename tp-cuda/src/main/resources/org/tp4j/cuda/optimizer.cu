@@ -6,31 +6,7 @@ typedef Computed<SCALAR>::type C; // of state and master, and what the step is c
 
 constexpr int N = 4;
 
-// One parameter. Fields that an optimizer does not use are not read.
-struct Slot {
-    SCALAR* parameter;
-    C* master;            // null if there is none
-    const void* gradient; // of the launch's gradient type
-    C* first;             // m, or the momentum buffer, which may be null
-    C* second;            // v
-    int64 n;
-    StepNumber count; // step of this parameter, from 1
-    StepNumber rate;  // learning rate, a double
-    double weightDecay;
-    int64 firstChunk; // block that begins with this parameter's first element
-};
-
-struct OptimizerArgs {
-    double gradScale;
-    double beta1; // or the momentum
-    double beta2;
-    double eps;
-    int64 chunk;      // elements per block, a multiple of all packs
-    int gradientType; // a DType
-    int decoupled;    // or nesterov
-    int slots;
-    Slot slot[MAX_SLOTS];
-};
+#include "optimizer_args.cuh"
 
 // The parameter that this block works on.
 __device__ __forceinline__ const Slot& slotOfBlock(const OptimizerArgs& a) {

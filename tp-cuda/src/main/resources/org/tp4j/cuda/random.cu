@@ -7,22 +7,7 @@ typedef Computed<SCALAR>::type C;
 
 // The region is rows of `length` elements that are contiguous in the global tensor; the box holds the rows, with their
 // strides there. One thread draws the four numbers of one counter, in the middle of which a row may begin or end.
-struct RandomArgs {
-    Box box;
-    int64 strides[1][MAX_DIMS];
-    Divider counters; // of a row
-    int64 work;       // counters in all
-    int64 first;      // global index of the first element
-    int64 length;
-    int64 pitch; // elements from one row to the next in x and out
-    uint64 seed;
-    StepNumber stream;
-    const SCALAR* x; // of dropout alone
-    SCALAR* out;
-    double low;   // or the mean, or the probability of dropout
-    double width; // or the deviation
-    uint32 threshold; // of dropout, for the upper 24 bits of a number
-};
+#include "random_args.cuh"
 
 struct Words {
     uint32 at[4];

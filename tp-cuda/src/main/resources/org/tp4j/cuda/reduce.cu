@@ -82,17 +82,7 @@ __device__ __forceinline__ void put(void* out, int as, int64 i, State s) {
     }
 }
 
-struct ReduceRowsArgs {
-    const SCALAR* x;
-    void* out; // [parts, rows]
-    int64 rows;
-    int64 n;
-    int part; // elements of a row per group, fewer for the last one; a multiple of N
-    int parts;
-    int kind;
-    int as;
-    int group;
-};
+#include "reduce_args.cuh"
 
 template <int KIND> __device__ __forceinline__ void rows(const ReduceRowsArgs& a) {
     typedef Reduction<KIND> R;
@@ -143,18 +133,6 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS) reduceRows(ReduceRows
 
 // Columns per thread when it loads 16 bytes at once; a block's states must fit the shared memory that needs no opt-in.
 constexpr int WIDE = N < 8 ? N : 8;
-
-struct ReduceColumnsArgs {
-    const void* x; // [outer, m, inner], elements or states
-    void* out;     // [parts, outer, inner]
-    int64 outer;
-    int64 m;
-    int64 inner;
-    int64 part; // how many of the m per block, fewer for the last one
-    int width;  // threads side by side, a power of two; the others of a block take other rows of the same columns
-    int kind;
-    int as;
-};
 
 // Elements, M at once.
 template <int KIND, int M> struct FromElements {
@@ -278,14 +256,6 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS) reduceColumns(Reduc
 extern "C" __global__ void __launch_bounds__(COLUMN_THREADS) combineColumns(ReduceColumnsArgs a) {
     columnsOfKind<1, States>(a);
 }
-
-struct ArgmaxArgs {
-    const SCALAR* x;
-    int64* out;
-    int64 rows;
-    int n;
-    int group;
-};
 
 constexpr int NOWHERE = 2147483647;
 

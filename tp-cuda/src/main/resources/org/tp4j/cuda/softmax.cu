@@ -84,14 +84,7 @@ __device__ __forceinline__ ExpSum expSum(const Elements& row, const Group& group
     return reduceGroup(all, group, MergeExpSums());
 }
 
-struct SoftmaxArgs {
-    const SCALAR* x;
-    SCALAR* out;
-    int64 rows;
-    int n;
-    int logarithm;
-    int group;
-};
+#include "softmax_args.cuh"
 
 template <bool LOG> __device__ __forceinline__ Pack<SCALAR> softmaxOf(const Pack<SCALAR>& x, C top, C scale) {
     Pack<SCALAR> y;
@@ -166,16 +159,6 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) softmaxLo
     }
 }
 
-struct SoftmaxGradArgs {
-    const SCALAR* y;
-    const SCALAR* dy;
-    SCALAR* dx;
-    int64 rows;
-    int n;
-    int logarithm;
-    int group;
-};
-
 // One row: what the sum takes of a pack, and the gradient of a pack once the sum is known.
 template <bool LOG> __device__ __forceinline__ C softmaxGradTerms(const Pack<SCALAR>& y, const Pack<SCALAR>& dy) {
     C terms[N];
@@ -248,19 +231,6 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) softmaxGr
     }
 }
 
-struct CrossEntropyArgs {
-    const SCALAR* logits;
-    const void* labels;
-    C* loss;
-    C* lse;
-    int64 rows;
-    int64 ignored;
-    double smoothing;
-    int n;
-    int wideLabels;
-    int group;
-};
-
 // loss = lse - (1 - s) z_label - s mean(z), in one pass over the logits.
 extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) crossEntropy(CrossEntropyArgs a) {
     Group group(a.group);
@@ -283,20 +253,6 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) crossEntr
         a.loss[group.row] = loss;
     }
 }
-
-struct CrossEntropyGradArgs {
-    const SCALAR* logits;
-    const void* labels;
-    const C* lse;
-    const C* dLoss;
-    SCALAR* dLogits;
-    int64 rows;
-    int64 ignored;
-    double smoothing;
-    int n;
-    int wideLabels;
-    int group;
-};
 
 // dLogits = (softmax - (1 - s) 1[label] - s/n) dLoss; the blocks of a column of the grid share a row.
 extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) crossEntropyGrad(CrossEntropyGradArgs a) {

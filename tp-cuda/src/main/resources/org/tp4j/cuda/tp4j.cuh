@@ -1,8 +1,8 @@
 // Shared by all kernels: element types and their conversion, sums over a warp and a block. No CUDA header is needed.
 //
 // Each source is compiled for one element type at a time: SCALAR names it, and the 16-bit floats are computed in float.
-// A kernel is `extern "C" __global__ void name(NameArgs a)`: one struct, fields in the order in which Arguments.java writes
-// them.
+// A kernel is `extern "C" __global__ void name(NameArgs a)`: one struct, which is generated from its description in Java
+// (package org.tp4j.cuda.internal.arguments) and included as `SOURCE_args.cuh`.
 #pragma once
 
 typedef long long int64;

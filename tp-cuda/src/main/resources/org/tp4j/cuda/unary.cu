@@ -3,13 +3,7 @@
 
 // ---- out = f(x; a, b)
 
-struct UnaryArgs {
-    const SCALAR* x;
-    SCALAR* out;
-    int64 n;
-    int function;
-    Factors factors;
-};
+#include "unary_args.cuh"
 
 extern "C" __global__ void unary(UnaryArgs a) {
     int64 head = headOf<N>(a.out);

@@ -4,28 +4,30 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.tp4j.cuda.internal.arguments.ArgumentHeaders;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ReductionKernels;
 import org.tp4j.tensor.UnaryFunction;
 
-/** The headers that are made at run time, from the enums and constants that kernels and Java share. */
+/** The headers that are made at run time, from the enums, constants and structs that kernels and Java share. */
 final class GeneratedHeaders {
     private GeneratedHeaders() {}
 
     /** Their text by name, for sources compiled for one element type. */
     static Map<String, String> forType(DType scalar) {
-        return Map.of(
-                "codes.cuh", codes(),
-                "activations.cuh", activations(),
-                "elementwise.cuh", elementwise(scalar));
+        Map<String, String> headers = ArgumentHeaders.all();
+        headers.put("codes.cuh", codes());
+        headers.put("activations.cuh", activations());
+        headers.put("elementwise.cuh", elementwise(scalar));
+        return headers;
     }
 
     private static String codes() {
         return CppText.header("codes and sizes")
                 .constant("MAX_DIMS", KernelConstants.MAX_DIMS)
-                .constant("MAX_SLOTS", KernelConstants.MAX_SLOTS)
+                .constant("NAMED_BYTES", KernelConstants.NAMED_BYTES)
                 .constant("KEPT", KernelConstants.KEPT)
                 .constant("AHEAD", KernelConstants.AHEAD)
                 .constant("MOST_THREADS", KernelConstants.MOST_THREADS)

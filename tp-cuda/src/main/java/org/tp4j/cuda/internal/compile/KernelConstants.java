@@ -1,12 +1,14 @@
 package org.tp4j.cuda.internal.compile;
 
+import org.tp4j.cuda.internal.arguments.ArgumentStruct;
+
 /** The sizes on which kernels and the code that launches them have to agree; {@link GeneratedHeaders} hands them over. */
 public final class KernelConstants {
     /** Dimensions that a kernel takes, after merging. */
-    public static final int MAX_DIMS = 8;
+    public static final int MAX_DIMS = ArgumentStruct.MAX_DIMS;
 
-    /** Parameters that one launch of an optimizer step takes. */
-    public static final int MAX_SLOTS = 40;
+    /** Bytes of a {@code Named} of embedding.cu. */
+    public static final int NAMED_BYTES = 16;
 
     /** Packs of a row that a thread keeps in registers. */
     public static final int KEPT = 4;

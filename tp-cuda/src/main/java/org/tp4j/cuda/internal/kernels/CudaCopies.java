@@ -1,5 +1,10 @@
 package org.tp4j.cuda.internal.kernels;
 
+import static org.tp4j.cuda.internal.arguments.CopyArguments.COPY;
+import static org.tp4j.cuda.internal.arguments.CopyArguments.FILL;
+import static org.tp4j.cuda.internal.arguments.CopyArguments.TRANSPOSE;
+import static org.tp4j.cuda.internal.arguments.CopyArguments.WHERE;
+
 import jcuda.driver.JCudaDriver;
 import org.tp4j.cuda.internal.compile.KernelConstants;
 import org.tp4j.cuda.internal.driver.Cuda;
@@ -186,12 +191,12 @@ final class CudaCopies {
     private void launch(
             KernelFamily family, DType type, StridedBox box, long from, int fromBytes, long to, int toBytes) {
         box.forEachPart(part -> {
-            Arguments arguments = part.writeSizes(Arguments.begin());
-            part.writeStrides(arguments, DST);
-            part.writeStrides(arguments, SRC)
-                    .int64(to + part.offset(DST) * toBytes)
-                    .int64(from + part.offset(SRC) * fromBytes)
-                    .int64(part.elements());
+            Arguments arguments = Arguments.of(COPY)
+                    .set(COPY.box, part)
+                    .set(COPY.strides, part)
+                    .set(COPY.dst, to + part.offset(DST) * toBytes)
+                    .set(COPY.src, from + part.offset(SRC) * fromBytes)
+                    .set(COPY.n, part.elements());
             family.of(type).launch(Grid.blocks(device, part.elements()), Grid.THREADS, arguments);
         });
     }
@@ -206,16 +211,18 @@ final class CudaCopies {
         Kernel kernel = transpose.of(ofSize(bytes));
         batch.forEachPart(Math.max(1, (1L << 30) / (rowTiles * columnTiles)), part -> {
             long tiles = rowTiles * columnTiles * part.elements();
-            Arguments arguments = part.writeSizes(Arguments.begin());
-            part.writeStrides(arguments, DST);
-            part.writeStrides(arguments, SRC)
-                    .int64(to + part.offset(DST) * bytes)
-                    .int64(from + part.offset(SRC) * bytes)
-                    .int64(box.stride(DST, across))
-                    .int64(box.stride(SRC, 0))
-                    .int64(tiles);
-            StridedBox.writeDivider(arguments, rowTiles);
-            StridedBox.writeDivider(arguments, columnTiles).int32((int) rows).int32((int) columns);
+            Arguments arguments = Arguments.of(TRANSPOSE)
+                    .set(TRANSPOSE.batch, part)
+                    .set(TRANSPOSE.strides, part)
+                    .set(TRANSPOSE.dst, to + part.offset(DST) * bytes)
+                    .set(TRANSPOSE.src, from + part.offset(SRC) * bytes)
+                    .set(TRANSPOSE.dstRow, box.stride(DST, across))
+                    .set(TRANSPOSE.srcColumn, box.stride(SRC, 0))
+                    .set(TRANSPOSE.tiles, tiles)
+                    .set(TRANSPOSE.rowTiles, rowTiles)
+                    .set(TRANSPOSE.columnTiles, columnTiles)
+                    .set(TRANSPOSE.rows, (int) rows)
+                    .set(TRANSPOSE.columns, (int) columns);
             kernel.launch(Grid.blocks(device, tiles * Grid.THREADS), Grid.THREADS, arguments);
         });
     }
@@ -228,7 +235,8 @@ final class CudaCopies {
         }
         long bits = out.dtype().encode(value);
         if (out.dtype().bytes() == Long.BYTES && (int) bits != (int) (bits >>> Integer.SIZE)) {
-            Arguments arguments = Arguments.begin().array(out).int64(n).int64(bits);
+            Arguments arguments =
+                    Arguments.of(FILL).set(FILL.out, out).set(FILL.n, n).set(FILL.bits, bits);
             fill.of(DType.INT64).launch(Grid.blocksOfPacks(device, n, Long.BYTES), Grid.THREADS, arguments);
             return;
         }
@@ -260,16 +268,14 @@ final class CudaCopies {
                         StridedBox.broadcastStrides(a.shape(), out.shape()),
                         StridedBox.broadcastStrides(b.shape(), out.shape()))
                 .forEachPart(part -> {
-                    Arguments arguments = part.writeSizes(Arguments.begin());
-                    for (int k = 0; k < 3; k++) {
-                        part.writeStrides(arguments, k);
-                    }
-                    arguments
-                            .int64(choice + part.offset(0))
-                            .int64(fromA + part.offset(1) * bytes)
-                            .int64(fromB + part.offset(2) * bytes)
-                            .int64(to + part.first() * bytes)
-                            .int64(part.elements());
+                    Arguments arguments = Arguments.of(WHERE)
+                            .set(WHERE.box, part)
+                            .set(WHERE.strides, part)
+                            .set(WHERE.condition, choice + part.offset(0))
+                            .set(WHERE.left, fromA + part.offset(1) * bytes)
+                            .set(WHERE.right, fromB + part.offset(2) * bytes)
+                            .set(WHERE.out, to + part.first() * bytes)
+                            .set(WHERE.n, part.elements());
                     where.of(ofSize(bytes))
                             .launch(Grid.blocksOfPacks(device, part.elements(), bytes), Grid.THREADS, arguments);
                 });

@@ -1,6 +1,13 @@
 package org.tp4j.cuda.internal.kernels;
 
-import org.tp4j.cuda.internal.compile.CppText;
+import static org.tp4j.cuda.internal.arguments.ElementwiseArguments.ADD_SCALED;
+import static org.tp4j.cuda.internal.arguments.ElementwiseArguments.BIASED;
+import static org.tp4j.cuda.internal.arguments.ElementwiseArguments.BINARY;
+import static org.tp4j.cuda.internal.arguments.ElementwiseArguments.BROADCAST;
+import static org.tp4j.cuda.internal.arguments.ElementwiseArguments.CAST;
+import static org.tp4j.cuda.internal.arguments.ElementwiseArguments.GATED;
+import static org.tp4j.cuda.internal.arguments.ElementwiseArguments.UNARY;
+
 import org.tp4j.cuda.internal.driver.CudaDevice;
 import org.tp4j.cuda.internal.driver.DeviceStream;
 import org.tp4j.cuda.internal.launch.Arguments;
@@ -67,18 +74,16 @@ public final class CudaElementwise implements ElementwiseKernels {
         }
         long n = x.elements();
         if (n > 0) {
-            Arguments arguments = Arguments.begin().array(x).array(out).int64(n).int32(CppText.code(function));
             boolean clamps = function == UnaryFunction.CLAMP;
-            writeFactors(arguments, type, a, b, (long) (clamps ? Math.ceil(a) : a), (long) Math.floor(b));
+            long wholeA = (long) (clamps ? Math.ceil(a) : a);
+            long wholeB = (long) Math.floor(b);
+            Arguments arguments = Arguments.of(UNARY)
+                    .set(UNARY.x, x)
+                    .set(UNARY.out, out)
+                    .set(UNARY.n, n)
+                    .set(UNARY.function, function)
+                    .set(UNARY.factors, a, b, wholeA, wholeB, a == (long) a);
             launch(unary, type, n, arguments);
-        }
-    }
-
-    /** Writes the kernels' {@code Factors}, which are more for integers. */
-    private static void writeFactors(Arguments arguments, DType type, double a, double b, long wholeA, long wholeB) {
-        arguments.float64(a).float64(b);
-        if (!type.isFloating()) {
-            arguments.int64(wholeA).int64(wholeB).int32(a == (long) a ? 1 : 0);
         }
     }
 
@@ -97,14 +102,14 @@ public final class CudaElementwise implements ElementwiseKernels {
         if (n == 0) {
             return;
         } else if (plain && !function.givesBool()) {
-            Arguments arguments = Arguments.begin()
-                    .array(a)
-                    .array(b)
-                    .array(out)
-                    .int64(n)
-                    .int64(a.elements() == n ? 1 : 0)
-                    .int64(b.elements() == n ? 1 : 0)
-                    .int32(CppText.code(function));
+            Arguments arguments = Arguments.of(BINARY)
+                    .set(BINARY.left, a)
+                    .set(BINARY.right, b)
+                    .set(BINARY.out, out)
+                    .set(BINARY.n, n)
+                    .set(BINARY.leftStep, a.elements() == n ? 1 : 0)
+                    .set(BINARY.rightStep, b.elements() == n ? 1 : 0)
+                    .set(BINARY.function, function);
             launch(binary, type, n, arguments);
         } else {
             broadcast(function, a, b, out);
@@ -122,14 +127,14 @@ public final class CudaElementwise implements ElementwiseKernels {
                         StridedBox.broadcastStrides(a.shape(), out.shape()),
                         StridedBox.broadcastStrides(b.shape(), out.shape()))
                 .forEachPart(part -> {
-                    Arguments arguments = part.writeSizes(Arguments.begin());
-                    part.writeStrides(arguments, 0);
-                    part.writeStrides(arguments, 1)
-                            .int64(fromA + part.offset(0) * bytes)
-                            .int64(fromB + part.offset(1) * bytes)
-                            .int64(to + part.first() * out.dtype().bytes())
-                            .int64(part.elements())
-                            .int32(CppText.code(function));
+                    Arguments arguments = Arguments.of(BROADCAST)
+                            .set(BROADCAST.box, part)
+                            .set(BROADCAST.strides, part)
+                            .set(BROADCAST.left, fromA + part.offset(0) * bytes)
+                            .set(BROADCAST.right, fromB + part.offset(1) * bytes)
+                            .set(BROADCAST.out, to + part.first() * out.dtype().bytes())
+                            .set(BROADCAST.n, part.elements())
+                            .set(BROADCAST.function, function);
                     launch(family, a.dtype(), part.elements(), arguments);
                 });
     }
@@ -146,7 +151,11 @@ public final class CudaElementwise implements ElementwiseKernels {
             copies.copyWhole(x, out);
         } else if (n > 0) {
             int bytes = Math.max(x.dtype().bytes(), out.dtype().bytes());
-            Arguments arguments = Arguments.begin().array(x).array(out).int64(n).int32(CppText.code(out.dtype()));
+            Arguments arguments = Arguments.of(CAST)
+                    .set(CAST.x, x)
+                    .set(CAST.out, out)
+                    .set(CAST.n, n)
+                    .set(CAST.type, out.dtype());
             cast.of(x.dtype()).launch(Grid.blocksOfPacks(device, n, bytes), Grid.THREADS, arguments);
         }
     }
@@ -161,12 +170,12 @@ public final class CudaElementwise implements ElementwiseKernels {
         DType type = x.dtype();
         long n = x.elements();
         if (n > 0) {
-            Arguments arguments = Arguments.begin().array(x).array(y).int64(n);
-            arguments.float64(alpha).float64(0);
-            if (!type.isFloating()) {
-                boolean exact = type.isInteger() && alpha == (long) alpha;
-                arguments.int64((long) alpha).int64(0).int32(exact ? 1 : 0);
-            }
+            boolean exact = type.isInteger() && alpha == (long) alpha;
+            Arguments arguments = Arguments.of(ADD_SCALED)
+                    .set(ADD_SCALED.x, x)
+                    .set(ADD_SCALED.y, y)
+                    .set(ADD_SCALED.n, n)
+                    .set(ADD_SCALED.factors, alpha, 0, (long) alpha, 0, exact);
             launch(addScaled, type, n, arguments);
         }
     }
@@ -214,13 +223,14 @@ public final class CudaElementwise implements ElementwiseKernels {
         for (long at = 0; at < total; at += piece) {
             long n = Math.min(piece, total - at);
             long bytes = at * type.bytes();
-            Arguments arguments = Arguments.begin()
-                    .int64(CudaStorage.addressOf(x) + bytes)
-                    .array(bias)
-                    .int64(dy == null ? 0 : CudaStorage.addressOf(dy) + bytes)
-                    .int64(CudaStorage.addressOf(out) + bytes)
-                    .int64(n);
-            StridedBox.writeDivider(arguments, columns).int32(CppText.code(activation));
+            Arguments arguments = Arguments.of(BIASED)
+                    .set(BIASED.x, CudaStorage.addressOf(x) + bytes)
+                    .set(BIASED.bias, bias)
+                    .set(BIASED.dy, dy == null ? 0 : CudaStorage.addressOf(dy) + bytes)
+                    .set(BIASED.out, CudaStorage.addressOf(out) + bytes)
+                    .set(BIASED.n, n)
+                    .set(BIASED.columns, columns)
+                    .set(BIASED.activation, activation);
             launch(family, type, n, arguments);
         }
     }
@@ -229,14 +239,14 @@ public final class CudaElementwise implements ElementwiseKernels {
     public void gated(Activation activation, NdArray gate, NdArray up, NdArray out) {
         long n = gate.elements();
         if (n > 0) {
-            Arguments arguments = Arguments.begin()
-                    .array(gate)
-                    .array(up)
-                    .array(null)
-                    .array(out)
-                    .array(null)
-                    .int64(n)
-                    .int32(CppText.code(activation));
+            Arguments arguments = Arguments.of(GATED)
+                    .set(GATED.gate, gate)
+                    .set(GATED.up, up)
+                    .set(GATED.dy, 0)
+                    .set(GATED.out, out)
+                    .set(GATED.dUp, 0)
+                    .set(GATED.n, n)
+                    .set(GATED.activation, activation);
             launch(gated, gate.dtype(), n, arguments);
         }
     }
@@ -245,14 +255,14 @@ public final class CudaElementwise implements ElementwiseKernels {
     public void gatedGrad(Activation activation, NdArray gate, NdArray up, NdArray dy, NdArray dGate, NdArray dUp) {
         long n = gate.elements();
         if (n > 0) {
-            Arguments arguments = Arguments.begin()
-                    .array(gate)
-                    .array(up)
-                    .array(dy)
-                    .array(dGate)
-                    .array(dUp)
-                    .int64(n)
-                    .int32(CppText.code(activation));
+            Arguments arguments = Arguments.of(GATED)
+                    .set(GATED.gate, gate)
+                    .set(GATED.up, up)
+                    .set(GATED.dy, dy)
+                    .set(GATED.out, dGate)
+                    .set(GATED.dUp, dUp)
+                    .set(GATED.n, n)
+                    .set(GATED.activation, activation);
             launch(gatedGrad, gate.dtype(), n, arguments);
         }
     }

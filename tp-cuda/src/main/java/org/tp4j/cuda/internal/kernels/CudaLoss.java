@@ -1,9 +1,17 @@
 package org.tp4j.cuda.internal.kernels;
 
+import static org.tp4j.cuda.internal.arguments.EmbeddingArguments.ADD_ROWS;
+import static org.tp4j.cuda.internal.arguments.EmbeddingArguments.FIRST_OUTSIDE;
+import static org.tp4j.cuda.internal.arguments.EmbeddingArguments.GATHER_ROWS;
+import static org.tp4j.cuda.internal.arguments.EmbeddingArguments.GROUP_IDS;
+import static org.tp4j.cuda.internal.arguments.RowArguments.CROSS_ENTROPY;
+import static org.tp4j.cuda.internal.arguments.RowArguments.CROSS_ENTROPY_GRAD;
+
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.tp4j.cuda.internal.capture.Capture;
 import org.tp4j.cuda.internal.capture.IdChecks;
+import org.tp4j.cuda.internal.compile.KernelConstants;
 import org.tp4j.cuda.internal.driver.DeviceStream;
 import org.tp4j.cuda.internal.launch.Arguments;
 import org.tp4j.cuda.internal.launch.KernelFamily;
@@ -25,7 +33,6 @@ public final class CudaLoss implements LossKernels {
     private static final int MOST_CHECK_BLOCKS = 64; // what the host looks through
     private static final int ADD_THREADS = 128;
     private static final int GROUP_THREADS = 256;
-    private static final int NAMED_BYTES = 16; // a Named of embedding.cu
     private static final int USED_BYTES = 16; // two counters, and what follows them aligned
     private static final int PACKS_A_BLOCK = 4096; // of a row's gradient
 
@@ -51,8 +58,8 @@ public final class CudaLoss implements LossKernels {
         crossEntropyGrad = new KernelFamily(kernels, "softmax", "crossEntropyGrad");
     }
 
-    private static int wide(NdArray ids) {
-        return ids.dtype() == DType.INT64 ? 1 : 0;
+    private static boolean wide(NdArray ids) {
+        return ids.dtype() == DType.INT64;
     }
 
     @Override
@@ -64,16 +71,16 @@ public final class CudaLoss implements LossKernels {
                 .launch(
                         grid.blocks(),
                         grid.threads(),
-                        Arguments.begin()
-                                .array(table)
-                                .array(ids)
-                                .array(out)
-                                .int64(table.shape().size(0))
-                                .int64(firstRow)
-                                .int64(ids.elements())
-                                .int32((int) n)
-                                .int32(wide(ids))
-                                .int32(grid.group()));
+                        Arguments.of(GATHER_ROWS)
+                                .set(GATHER_ROWS.table, table)
+                                .set(GATHER_ROWS.ids, ids)
+                                .set(GATHER_ROWS.out, out)
+                                .set(GATHER_ROWS.tableRows, table.shape().size(0))
+                                .set(GATHER_ROWS.firstRow, firstRow)
+                                .set(GATHER_ROWS.count, ids.elements())
+                                .set(GATHER_ROWS.n, (int) n)
+                                .set(GATHER_ROWS.wideIds, wide(ids))
+                                .set(GATHER_ROWS.group, grid.group()));
     }
 
     /**
@@ -90,7 +97,7 @@ public final class CudaLoss implements LossKernels {
             return;
         }
         DType dtype = dTable.dtype();
-        long namedBytes = most * NAMED_BYTES;
+        long namedBytes = most * KernelConstants.NAMED_BYTES;
         try (Workspace workspace = new Workspace(pool, USED_BYTES + namedBytes + count * Integer.BYTES)) {
             long used = workspace.address();
             long named = used + USED_BYTES;
@@ -100,16 +107,16 @@ public final class CudaLoss implements LossKernels {
                     .launch(
                             (rows + GROUP_THREADS - 1) / GROUP_THREADS,
                             GROUP_THREADS,
-                            Arguments.begin()
-                                    .array(ids)
-                                    .int64(count)
-                                    .int64(firstRow)
-                                    .int64(rows)
-                                    .int64(paddingId)
-                                    .int64(used)
-                                    .int64(named)
-                                    .int64(list)
-                                    .int32(wide(ids)));
+                            Arguments.of(GROUP_IDS)
+                                    .set(GROUP_IDS.ids, ids)
+                                    .set(GROUP_IDS.count, count)
+                                    .set(GROUP_IDS.firstRow, firstRow)
+                                    .set(GROUP_IDS.tableRows, rows)
+                                    .set(GROUP_IDS.padding, paddingId)
+                                    .set(GROUP_IDS.used, used)
+                                    .set(GROUP_IDS.named, named)
+                                    .set(GROUP_IDS.list, list)
+                                    .set(GROUP_IDS.wideIds, wide(ids)));
             addRows.of(dtype)
                     .launch(
                             most,
@@ -117,13 +124,13 @@ public final class CudaLoss implements LossKernels {
                                     / ADD_THREADS,
                             ADD_THREADS,
                             0,
-                            Arguments.begin()
-                                    .array(dy)
-                                    .array(dTable)
-                                    .int64(used)
-                                    .int64(named)
-                                    .int64(list)
-                                    .int32(n));
+                            Arguments.of(ADD_ROWS)
+                                    .set(ADD_ROWS.dy, dy)
+                                    .set(ADD_ROWS.table, dTable)
+                                    .set(ADD_ROWS.used, used)
+                                    .set(ADD_ROWS.named, named)
+                                    .set(ADD_ROWS.list, list)
+                                    .set(ADD_ROWS.n, n));
         }
     }
 
@@ -141,13 +148,13 @@ public final class CudaLoss implements LossKernels {
                     .launch(
                             blocks,
                             CHECK_THREADS,
-                            Arguments.begin()
-                                    .array(ids)
-                                    .int64(found.address())
-                                    .int64(count)
-                                    .int64(low)
-                                    .int64(high)
-                                    .int64(except));
+                            Arguments.of(FIRST_OUTSIDE)
+                                    .set(FIRST_OUTSIDE.ids, ids)
+                                    .set(FIRST_OUTSIDE.first, found.address())
+                                    .set(FIRST_OUTSIDE.count, count)
+                                    .set(FIRST_OUTSIDE.low, low)
+                                    .set(FIRST_OUTSIDE.high, high)
+                                    .set(FIRST_OUTSIDE.except, except));
             IdChecks captured = Capture.idChecks();
             if (captured != null) {
                 String module = ExecutionContext.current().modulePath();
@@ -178,17 +185,17 @@ public final class CudaLoss implements LossKernels {
                 .launch(
                         grid.blocks(),
                         grid.threads(),
-                        Arguments.begin()
-                                .array(logits)
-                                .array(labels)
-                                .array(loss)
-                                .array(lse)
-                                .int64(labels.elements())
-                                .int64(ignoreIndex)
-                                .float64(smoothing)
-                                .int32((int) n)
-                                .int32(wide(labels))
-                                .int32(grid.group()));
+                        Arguments.of(CROSS_ENTROPY)
+                                .set(CROSS_ENTROPY.logits, logits)
+                                .set(CROSS_ENTROPY.labels, labels)
+                                .set(CROSS_ENTROPY.loss, loss)
+                                .set(CROSS_ENTROPY.lse, lse)
+                                .set(CROSS_ENTROPY.rows, labels.elements())
+                                .set(CROSS_ENTROPY.ignored, ignoreIndex)
+                                .set(CROSS_ENTROPY.smoothing, smoothing)
+                                .set(CROSS_ENTROPY.n, (int) n)
+                                .set(CROSS_ENTROPY.wideLabels, wide(labels))
+                                .set(CROSS_ENTROPY.group, grid.group()));
     }
 
     @Override
@@ -209,17 +216,17 @@ public final class CudaLoss implements LossKernels {
                         1 + grid.packs() / PACKS_A_BLOCK,
                         grid.threads(),
                         0,
-                        Arguments.begin()
-                                .array(logits)
-                                .array(labels)
-                                .array(lse)
-                                .array(dLoss)
-                                .array(dLogits)
-                                .int64(labels.elements())
-                                .int64(ignoreIndex)
-                                .float64(smoothing)
-                                .int32((int) n)
-                                .int32(wide(labels))
-                                .int32(grid.group()));
+                        Arguments.of(CROSS_ENTROPY_GRAD)
+                                .set(CROSS_ENTROPY_GRAD.logits, logits)
+                                .set(CROSS_ENTROPY_GRAD.labels, labels)
+                                .set(CROSS_ENTROPY_GRAD.lse, lse)
+                                .set(CROSS_ENTROPY_GRAD.dLoss, dLoss)
+                                .set(CROSS_ENTROPY_GRAD.dLogits, dLogits)
+                                .set(CROSS_ENTROPY_GRAD.rows, labels.elements())
+                                .set(CROSS_ENTROPY_GRAD.ignored, ignoreIndex)
+                                .set(CROSS_ENTROPY_GRAD.smoothing, smoothing)
+                                .set(CROSS_ENTROPY_GRAD.n, (int) n)
+                                .set(CROSS_ENTROPY_GRAD.wideLabels, wide(labels))
+                                .set(CROSS_ENTROPY_GRAD.group, grid.group()));
     }
 }

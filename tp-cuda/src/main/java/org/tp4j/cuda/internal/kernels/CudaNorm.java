@@ -1,5 +1,9 @@
 package org.tp4j.cuda.internal.kernels;
 
+import static org.tp4j.cuda.internal.arguments.RowArguments.NORM;
+import static org.tp4j.cuda.internal.arguments.RowArguments.NORM_GRAD;
+import static org.tp4j.cuda.internal.arguments.RowArguments.NORM_WEIGHT_GRAD;
+
 import org.jspecify.annotations.Nullable;
 import org.tp4j.cuda.internal.launch.Arguments;
 import org.tp4j.cuda.internal.launch.ColumnGrid;
@@ -67,17 +71,17 @@ public final class CudaNorm implements NormKernels {
                 .launch(
                         grid.blocks(),
                         grid.threads(),
-                        Arguments.begin()
-                                .array(x)
-                                .array(weight)
-                                .array(bias)
-                                .array(out)
-                                .array(mean)
-                                .array(rstd)
-                                .int64(rstd.elements())
-                                .float64(eps)
-                                .int32((int) n)
-                                .int32(grid.group()));
+                        Arguments.of(NORM)
+                                .set(NORM.x, x)
+                                .set(NORM.weight, weight)
+                                .set(NORM.bias, bias)
+                                .set(NORM.out, out)
+                                .set(NORM.mean, mean)
+                                .set(NORM.rstd, rstd)
+                                .set(NORM.rows, rstd.elements())
+                                .set(NORM.eps, eps)
+                                .set(NORM.n, (int) n)
+                                .set(NORM.group, grid.group()));
     }
 
     @Override
@@ -127,16 +131,16 @@ public final class CudaNorm implements NormKernels {
                 .launch(
                         grid.blocks(),
                         grid.threads(),
-                        Arguments.begin()
-                                .array(x)
-                                .array(weight)
-                                .array(mean)
-                                .array(rstd)
-                                .array(dy)
-                                .array(dx)
-                                .int64(rstd.elements())
-                                .int32((int) n)
-                                .int32(grid.group()));
+                        Arguments.of(NORM_GRAD)
+                                .set(NORM_GRAD.x, x)
+                                .set(NORM_GRAD.weight, weight)
+                                .set(NORM_GRAD.mean, mean)
+                                .set(NORM_GRAD.rstd, rstd)
+                                .set(NORM_GRAD.dy, dy)
+                                .set(NORM_GRAD.dx, dx)
+                                .set(NORM_GRAD.rows, rstd.elements())
+                                .set(NORM_GRAD.n, (int) n)
+                                .set(NORM_GRAD.group, grid.group()));
     }
 
     /** Sums over parts of the rows, then over the parts. */
@@ -168,17 +172,17 @@ public final class CudaNorm implements NormKernels {
                             grid.parts(),
                             ColumnGrid.THREADS,
                             0,
-                            Arguments.begin()
-                                    .array(x)
-                                    .array(dy)
-                                    .array(mean)
-                                    .array(rstd)
-                                    .int64(weights)
-                                    .int64(biases)
-                                    .int64(rows)
-                                    .int64(grid.part())
-                                    .int32((int) n)
-                                    .int32(grid.width()));
+                            Arguments.of(NORM_WEIGHT_GRAD)
+                                    .set(NORM_WEIGHT_GRAD.x, x)
+                                    .set(NORM_WEIGHT_GRAD.dy, dy)
+                                    .set(NORM_WEIGHT_GRAD.mean, mean)
+                                    .set(NORM_WEIGHT_GRAD.rstd, rstd)
+                                    .set(NORM_WEIGHT_GRAD.weights, weights)
+                                    .set(NORM_WEIGHT_GRAD.biases, biases)
+                                    .set(NORM_WEIGHT_GRAD.rows, rows)
+                                    .set(NORM_WEIGHT_GRAD.part, grid.part())
+                                    .set(NORM_WEIGHT_GRAD.n, (int) n)
+                                    .set(NORM_WEIGHT_GRAD.width, grid.width()));
             if (dWeight != null) {
                 passes.sumStates(dtype, weights, grid.parts(), dWeight);
             }

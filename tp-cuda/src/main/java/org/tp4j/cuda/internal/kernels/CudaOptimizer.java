@@ -1,8 +1,7 @@
 package org.tp4j.cuda.internal.kernels;
 
 import java.util.List;
-import org.tp4j.cuda.internal.compile.CppText;
-import org.tp4j.cuda.internal.compile.KernelConstants;
+import org.tp4j.cuda.internal.arguments.OptimizerArguments;
 import org.tp4j.cuda.internal.driver.CudaDevice;
 import org.tp4j.cuda.internal.launch.Arguments;
 import org.tp4j.cuda.internal.launch.Grid;
@@ -21,7 +20,9 @@ import org.tp4j.tensor.TpException;
  */
 public final class CudaOptimizer implements OptimizerKernels {
     private static final String SOURCE = "optimizer";
-    private static final int MAX_SLOTS = KernelConstants.MAX_SLOTS;
+    private static final int MAX_SLOTS = OptimizerArguments.MAX_SLOTS;
+    private static final OptimizerArguments.Step STEP = OptimizerArguments.STEP;
+    private static final OptimizerArguments.Slot SLOT = OptimizerArguments.SLOT;
     private static final long BLOCKS_A_MULTIPROCESSOR = 16;
     private static final int SMALLEST_CHUNK = 4 * Grid.THREADS; // a pack of four a thread
 
@@ -97,31 +98,32 @@ public final class CudaOptimizer implements OptimizerKernels {
             elements += table[i].parameter().elements();
         }
         long chunk = chunkFor(elements);
-        Arguments arguments = Arguments.begin()
-                .float64(settings.gradScale())
-                .float64(settings.beta1())
-                .float64(settings.beta2())
-                .float64(settings.eps())
-                .int64(chunk)
-                .int32(CppText.code(gradientType))
-                .int32(settings.flag() ? 1 : 0)
-                .int32(filled);
+        Arguments arguments = Arguments.of(STEP)
+                .set(STEP.gradScale, settings.gradScale())
+                .set(STEP.beta1, settings.beta1())
+                .set(STEP.beta2, settings.beta2())
+                .set(STEP.eps, settings.eps())
+                .set(STEP.chunk, chunk)
+                .set(STEP.gradientType, gradientType)
+                .set(STEP.decoupled, settings.flag())
+                .set(STEP.slots, filled);
         long blocks = 0;
         for (int i = 0; i < filled; i++) {
             ParameterUpdate next = table[i];
             List<NdArray> state = next.state();
             long n = next.parameter().elements();
             arguments
-                    .array(next.parameter())
-                    .array(next.master())
-                    .array(next.gradient())
-                    .array(state.isEmpty() ? null : state.get(0))
-                    .array(state.size() < 2 ? null : state.get(1))
-                    .int64(n)
-                    .number(next.count())
-                    .number(next.rate())
-                    .float64(next.weightDecay())
-                    .int64(blocks);
+                    .element(STEP.slot, i)
+                    .set(SLOT.parameter, next.parameter())
+                    .set(SLOT.master, next.master())
+                    .set(SLOT.gradient, next.gradient())
+                    .set(SLOT.first, state.isEmpty() ? null : state.get(0))
+                    .set(SLOT.second, state.size() < 2 ? null : state.get(1))
+                    .set(SLOT.n, n)
+                    .set(SLOT.count, next.count())
+                    .set(SLOT.rate, next.rate())
+                    .set(SLOT.weightDecay, next.weightDecay())
+                    .set(SLOT.firstChunk, blocks);
             blocks += (n + chunk - 1) / chunk;
         }
         family.of(type).launch(blocks, Grid.THREADS, arguments);

@@ -1,5 +1,7 @@
 package org.tp4j.cuda.internal.kernels;
 
+import static org.tp4j.cuda.internal.arguments.CopyArguments.RANDOM;
+
 import org.jspecify.annotations.Nullable;
 import org.tp4j.cuda.internal.driver.CudaDevice;
 import org.tp4j.cuda.internal.launch.Arguments;
@@ -85,20 +87,21 @@ public final class CudaRandom implements RandomKernels {
             long lane = rows.elements() == 1 ? index % LANES : LANES - 1;
             long counters = (lane + length + LANES - 1) / LANES;
             rows.forEachPart(Math.max(1, MOST_OF_A_ROW / counters), part -> {
-                Arguments arguments = part.writeSizes(Arguments.begin());
-                part.writeStrides(arguments, 0);
-                StridedBox.writeDivider(arguments, counters)
-                        .int64(part.elements() * counters)
-                        .int64(index + part.offset(0))
-                        .int64(length)
-                        .int64(pitch)
-                        .int64(seed)
-                        .number(stream)
-                        .int64(from + (x == null ? 0 : part.first() * pitch * bytes))
-                        .int64(to + part.first() * pitch * bytes)
-                        .float64(low)
-                        .float64(width)
-                        .int32(threshold);
+                Arguments arguments = Arguments.of(RANDOM)
+                        .set(RANDOM.box, part)
+                        .set(RANDOM.strides, part)
+                        .set(RANDOM.counters, counters)
+                        .set(RANDOM.work, part.elements() * counters)
+                        .set(RANDOM.first, index + part.offset(0))
+                        .set(RANDOM.length, length)
+                        .set(RANDOM.pitch, pitch)
+                        .set(RANDOM.seed, seed)
+                        .set(RANDOM.stream, stream)
+                        .set(RANDOM.x, from + (x == null ? 0 : part.first() * pitch * bytes))
+                        .set(RANDOM.out, to + part.first() * pitch * bytes)
+                        .set(RANDOM.low, low)
+                        .set(RANDOM.width, width)
+                        .set(RANDOM.threshold, threshold);
                 family.of(out.dtype()).launch(Grid.blocks(device, part.elements() * counters), Grid.THREADS, arguments);
             });
         }

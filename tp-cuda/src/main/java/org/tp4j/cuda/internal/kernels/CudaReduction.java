@@ -1,5 +1,9 @@
 package org.tp4j.cuda.internal.kernels;
 
+import static org.tp4j.cuda.internal.arguments.RowArguments.ARGMAX;
+import static org.tp4j.cuda.internal.arguments.RowArguments.SOFTMAX;
+import static org.tp4j.cuda.internal.arguments.RowArguments.SOFTMAX_GRAD;
+
 import org.tp4j.cuda.internal.launch.Arguments;
 import org.tp4j.cuda.internal.launch.KernelFamily;
 import org.tp4j.cuda.internal.launch.Kernels;
@@ -47,12 +51,12 @@ public final class CudaReduction implements ReductionKernels {
                 .launch(
                         grid.blocks(),
                         grid.threads(),
-                        Arguments.begin()
-                                .array(x)
-                                .array(out)
-                                .int64(rows)
-                                .int32((int) n)
-                                .int32(grid.group()));
+                        Arguments.of(ARGMAX)
+                                .set(ARGMAX.x, x)
+                                .set(ARGMAX.out, out)
+                                .set(ARGMAX.rows, rows)
+                                .set(ARGMAX.n, (int) n)
+                                .set(ARGMAX.group, grid.group()));
     }
 
     @Override
@@ -69,13 +73,13 @@ public final class CudaReduction implements ReductionKernels {
                 .launch(
                         grid.blocks(),
                         grid.threads(),
-                        Arguments.begin()
-                                .array(x)
-                                .array(out)
-                                .int64(rows)
-                                .int32((int) n)
-                                .int32(logarithm ? 1 : 0)
-                                .int32(grid.group()));
+                        Arguments.of(SOFTMAX)
+                                .set(SOFTMAX.x, x)
+                                .set(SOFTMAX.out, out)
+                                .set(SOFTMAX.rows, rows)
+                                .set(SOFTMAX.n, (int) n)
+                                .set(SOFTMAX.logarithm, logarithm)
+                                .set(SOFTMAX.group, grid.group()));
     }
 
     @Override
@@ -92,13 +96,13 @@ public final class CudaReduction implements ReductionKernels {
                 .launch(
                         grid.blocks(),
                         grid.threads(),
-                        Arguments.begin()
-                                .array(y)
-                                .array(dy)
-                                .array(dx)
-                                .int64(rows)
-                                .int32((int) n)
-                                .int32(logarithm ? 1 : 0)
-                                .int32(grid.group()));
+                        Arguments.of(SOFTMAX_GRAD)
+                                .set(SOFTMAX_GRAD.y, y)
+                                .set(SOFTMAX_GRAD.dy, dy)
+                                .set(SOFTMAX_GRAD.dx, dx)
+                                .set(SOFTMAX_GRAD.rows, rows)
+                                .set(SOFTMAX_GRAD.n, (int) n)
+                                .set(SOFTMAX_GRAD.logarithm, logarithm)
+                                .set(SOFTMAX_GRAD.group, grid.group()));
     }
 }

@@ -1,6 +1,8 @@
 package org.tp4j.cuda.internal.kernels;
 
-import org.tp4j.cuda.internal.compile.CppText;
+import static org.tp4j.cuda.internal.arguments.RowArguments.REDUCE_COLUMNS;
+import static org.tp4j.cuda.internal.arguments.RowArguments.REDUCE_ROWS;
+
 import org.tp4j.cuda.internal.compile.KernelConstants;
 import org.tp4j.cuda.internal.compile.ResultForm;
 import org.tp4j.cuda.internal.driver.CudaDevice;
@@ -197,16 +199,16 @@ public final class ReductionPasses {
                 .launch(
                         (count * parts + groupsABlock - 1) / groupsABlock,
                         threads,
-                        Arguments.begin()
-                                .int64(pass.from)
-                                .int64(pass.to)
-                                .int64(count)
-                                .int64(n)
-                                .int32(part)
-                                .int32(parts)
-                                .int32(CppText.code(pass.kind))
-                                .int32(CppText.code(pass.as))
-                                .int32(group));
+                        Arguments.of(REDUCE_ROWS)
+                                .set(REDUCE_ROWS.x, pass.from)
+                                .set(REDUCE_ROWS.out, pass.to)
+                                .set(REDUCE_ROWS.rows, count)
+                                .set(REDUCE_ROWS.n, n)
+                                .set(REDUCE_ROWS.part, part)
+                                .set(REDUCE_ROWS.parts, parts)
+                                .set(REDUCE_ROWS.kind, pass.kind)
+                                .set(REDUCE_ROWS.as, pass.as)
+                                .set(REDUCE_ROWS.group, group));
     }
 
     private void columns(Pass pass, long outer, long m, long inner) {
@@ -233,15 +235,15 @@ public final class ReductionPasses {
                         grid.parts(),
                         ColumnGrid.THREADS,
                         0,
-                        Arguments.begin()
-                                .int64(pass.from)
-                                .int64(pass.to)
-                                .int64(outer)
-                                .int64(m)
-                                .int64(inner)
-                                .int64(grid.part())
-                                .int32(grid.width())
-                                .int32(CppText.code(pass.kind))
-                                .int32(CppText.code(pass.as)));
+                        Arguments.of(REDUCE_COLUMNS)
+                                .set(REDUCE_COLUMNS.x, pass.from)
+                                .set(REDUCE_COLUMNS.out, pass.to)
+                                .set(REDUCE_COLUMNS.outer, outer)
+                                .set(REDUCE_COLUMNS.m, m)
+                                .set(REDUCE_COLUMNS.inner, inner)
+                                .set(REDUCE_COLUMNS.part, grid.part())
+                                .set(REDUCE_COLUMNS.width, grid.width())
+                                .set(REDUCE_COLUMNS.kind, pass.kind)
+                                .set(REDUCE_COLUMNS.as, pass.as));
     }
 }

@@ -4,97 +4,178 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import jcuda.Pointer;
 import org.jspecify.annotations.Nullable;
+import org.tp4j.cuda.internal.arguments.ArgumentStruct;
+import org.tp4j.cuda.internal.arguments.ArgumentStruct.ArrayField;
+import org.tp4j.cuda.internal.arguments.ArgumentStruct.BoxField;
+import org.tp4j.cuda.internal.arguments.ArgumentStruct.DividerField;
+import org.tp4j.cuda.internal.arguments.ArgumentStruct.DoubleField;
+import org.tp4j.cuda.internal.arguments.ArgumentStruct.FactorsField;
+import org.tp4j.cuda.internal.arguments.ArgumentStruct.IntField;
+import org.tp4j.cuda.internal.arguments.ArgumentStruct.LongField;
+import org.tp4j.cuda.internal.arguments.ArgumentStruct.PointerField;
+import org.tp4j.cuda.internal.arguments.ArgumentStruct.StepNumberField;
+import org.tp4j.cuda.internal.arguments.ArgumentStruct.StridesField;
 import org.tp4j.cuda.internal.capture.Capture;
+import org.tp4j.cuda.internal.compile.CppText;
 import org.tp4j.cuda.internal.memory.CudaStorage;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.StepNumber;
 
 /**
- * The one struct a kernel of ours takes, written field by field in the order and with the alignment of the C struct. The
- * launch copies it, so that one buffer a thread serves every launch.
+ * The one struct a kernel of ours takes, filled field by field. A launch that leaves a field out is refused. The launch
+ * copies the struct, so that one buffer per thread serves every launch.
  */
 public final class Arguments {
-    private static final int CAPACITY = 4096; // the most that CUDA passes to a kernel
+    private static final int DIVIDER_BYTES = 3 * Integer.BYTES;
     private static final ThreadLocal<Arguments> MINE = ThreadLocal.withInitial(Arguments::new);
 
-    private final ByteBuffer buffer = ByteBuffer.allocateDirect(CAPACITY).order(ByteOrder.nativeOrder());
+    private final ByteBuffer buffer =
+            ByteBuffer.allocateDirect(ArgumentStruct.MAX_BYTES).order(ByteOrder.nativeOrder());
     private final Pointer pointer = Pointer.to(Pointer.to(buffer));
-    private int end;
-    private int dirty; // what earlier launches have written reaches to here
+    private @Nullable ArgumentStruct struct; // that is being filled
+    private int base; // where it begins
+    private long filled; // marks of its fields
 
     private Arguments() {}
 
-    /** The current thread's, empty. */
-    public static Arguments begin() {
+    /** The current thread's, to be filled with the fields of a struct. */
+    public static Arguments of(ArgumentStruct struct) {
         Arguments mine = MINE.get();
-        mine.dirty = Math.max(mine.dirty, mine.end); // also of a launch that was given up
-        mine.end = 0;
+        mine.begin(struct, 0);
         return mine;
     }
 
-    /** Where the next field goes; what is left free before it is zeros, not what an earlier launch had there. */
-    private int place(int bytes) {
-        int at = (end + bytes - 1) & -bytes;
-        while (end < at) {
-            buffer.put(end++, (byte) 0);
+    private void begin(ArgumentStruct next, int at) {
+        struct = next;
+        base = at;
+        filled = 0;
+    }
+
+    private int at(int offset, long mark) {
+        filled |= mark;
+        return base + offset;
+    }
+
+    /** Sets a pointer to an array's first element, or a null pointer for null. */
+    public Arguments set(PointerField field, @Nullable NdArray array) {
+        return set(field, array == null ? 0 : CudaStorage.addressOf(array));
+    }
+
+    /** Sets a pointer to an address. */
+    public Arguments set(PointerField field, long address) {
+        buffer.putLong(at(field.offset(), field.mark()), address);
+        return this;
+    }
+
+    /** Sets a {@code long long}. */
+    public Arguments set(LongField field, long value) {
+        buffer.putLong(at(field.offset(), field.mark()), value);
+        return this;
+    }
+
+    /** Sets an {@code int}. */
+    public Arguments set(IntField field, int value) {
+        buffer.putInt(at(field.offset(), field.mark()), value);
+        return this;
+    }
+
+    /** Sets an {@code int} to 1 or 0. */
+    public Arguments set(IntField field, boolean value) {
+        return set(field, value ? 1 : 0);
+    }
+
+    /** Sets an {@code int} to the code by which kernels know a constant. */
+    public Arguments set(IntField field, Enum<?> constant) {
+        return set(field, CppText.code(constant));
+    }
+
+    /** Sets a {@code double}. */
+    public Arguments set(DoubleField field, double value) {
+        buffer.putDouble(at(field.offset(), field.mark()), value);
+        return this;
+    }
+
+    /** Sets where the kernel finds the number, or null and the number. */
+    public Arguments set(StepNumberField field, StepNumber number) {
+        int at = at(field.offset(), field.mark());
+        buffer.putLong(at, number.varies() ? Capture.addressOf(number) : 0);
+        buffer.putLong(at + Long.BYTES, number.bits());
+        return this;
+    }
+
+    /** Sets the numbers a function takes besides its operands; the integers count for types of whole numbers alone. */
+    public Arguments set(FactorsField field, double a, double b, long wholeA, long wholeB, boolean exact) {
+        int at = at(field.offset(), field.mark());
+        buffer.putDouble(at, a);
+        buffer.putDouble(at + 8, b);
+        buffer.putLong(at + 16, wholeA);
+        buffer.putLong(at + 24, wholeB);
+        buffer.putInt(at + 32, exact ? 1 : 0);
+        return this;
+    }
+
+    /** Sets a divider for a divisor of 1 to 2^31 - 1. */
+    public Arguments set(DividerField field, long divisor) {
+        putDivider(at(field.offset(), field.mark()), divisor);
+        return this;
+    }
+
+    /** Sets a box's sizes. */
+    public Arguments set(BoxField field, StridedBox box) {
+        int at = at(field.offset(), field.mark());
+        buffer.putInt(at, box.dims());
+        for (int d = 0; d < ArgumentStruct.MAX_DIMS; d++) {
+            putDivider(at + Integer.BYTES + d * DIVIDER_BYTES, d < box.dims() ? box.size(d) : 1);
         }
-        end = at + bytes;
-        return at;
-    }
-
-    /** A pointer to the array's first element; a null pointer for null. */
-    public Arguments array(@Nullable NdArray array) {
-        return int64(array == null ? 0 : CudaStorage.addressOf(array));
-    }
-
-    /** A {@code long long}, or a pointer as a number. */
-    public Arguments int64(long value) {
-        buffer.putLong(place(Long.BYTES), value);
         return this;
     }
 
-    /** An {@code int}. */
-    public Arguments int32(int value) {
-        buffer.putInt(place(Integer.BYTES), value);
-        return this;
-    }
-
-    /** A {@code float}. */
-    Arguments float32(double value) {
-        buffer.putFloat(place(Float.BYTES), (float) value);
-        return this;
-    }
-
-    /** A {@code double}. */
-    public Arguments float64(double value) {
-        buffer.putDouble(place(Double.BYTES), value);
-        return this;
-    }
-
-    /** A {@code const long long *} and a {@code long long}: where the kernel finds the number, or null and the number. */
-    public Arguments number(StepNumber number) {
-        return int64(number.varies() ? Capture.addressOf(number) : 0).int64(number.bits());
-    }
-
-    /** A {@code long long[capacity]}, the rest 0. */
-    Arguments int64s(long[] values, int capacity) {
-        for (int i = 0; i < capacity; i++) {
-            int64(i < values.length ? values[i] : 0);
+    /** Sets the strides of the first arrays of a box. */
+    public Arguments set(StridesField field, StridedBox box) {
+        int at = at(field.offset(), field.mark());
+        for (int k = 0; k < field.arrays(); k++) {
+            for (int d = 0; d < ArgumentStruct.MAX_DIMS; d++, at += Long.BYTES) {
+                buffer.putLong(at, d < box.dims() ? box.stride(k, d) : 0);
+            }
         }
         return this;
     }
 
-    /** The fields written so far. */
-    ByteBuffer written() {
-        return buffer.duplicate().order(ByteOrder.nativeOrder()).limit(end);
+    /**
+     * Writes a {@code Divider}: for n below 2^31, n / divisor = (high half of n * multiplier + n) &gt;&gt; shift, with shift =
+     * ceil(log2 divisor) (Granlund and Montgomery, PLDI 1994).
+     */
+    private void putDivider(int at, long divisor) {
+        int shift = Long.SIZE - Long.numberOfLeadingZeros(divisor - 1);
+        long multiplier = ((1L << Integer.SIZE) * ((1L << shift) - divisor)) / divisor + 1;
+        buffer.putInt(at, (int) divisor);
+        buffer.putInt(at + 4, (int) multiplier);
+        buffer.putInt(at + 8, shift);
     }
 
-    /** What the launch is given; what is between and behind the fields written is zeros. */
+    /** Goes on with element {@code index} of an array of structs; all fields before it must be set. */
+    public <S extends ArgumentStruct> Arguments element(ArrayField<S> field, int index) {
+        requireFilled();
+        ArgumentStruct element = field.element();
+        begin(element, field.offset() + index * element.bytes());
+        return this;
+    }
+
+    /** The struct in memory, for tests. */
+    ByteBuffer written(int bytes) {
+        return buffer.duplicate().order(ByteOrder.nativeOrder()).limit(bytes);
+    }
+
+    /** What the launch is given. */
     Pointer pointer() {
-        for (int at = end; at < dirty; at++) {
-            buffer.put(at, (byte) 0);
-        }
-        dirty = end;
+        requireFilled();
         return pointer;
+    }
+
+    private void requireFilled() {
+        ArgumentStruct expected = struct;
+        if (expected == null || filled != expected.marks()) {
+            throw new IllegalStateException(expected == null ? "no arguments were begun" : expected.missing(filled));
+        }
     }
 }

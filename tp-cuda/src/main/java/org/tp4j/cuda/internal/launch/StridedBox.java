@@ -190,30 +190,4 @@ public final class StridedBox {
         fewer[outer] = size;
         return new StridedBox(fewer, strides, begin, first + at * inner);
     }
-
-    /** Writes the kernels' {@code Box}: sizes with what replaces a division by them. */
-    public Arguments writeSizes(Arguments arguments) {
-        arguments.int32(sizes.length);
-        for (int d = 0; d < MAX_DIMS; d++) {
-            writeDivider(arguments, d < sizes.length ? sizes[d] : 1);
-        }
-        return arguments;
-    }
-
-    /** Writes the strides of an array, {@code MAX_DIMS} numbers. */
-    public Arguments writeStrides(Arguments arguments, int array) {
-        return arguments.int64s(strides[array], MAX_DIMS);
-    }
-
-    /**
-     * Writes the kernels' {@code Divider}: for n below 2^31, n / divisor = (high half of n · multiplier + n) &gt;&gt; shift,
-     * with shift = ⌈log2 divisor⌉ (Granlund and Montgomery, PLDI 1994).
-     *
-     * @param divisor 1 to 2^31 - 1
-     */
-    public static Arguments writeDivider(Arguments arguments, long divisor) {
-        int shift = Long.SIZE - Long.numberOfLeadingZeros(divisor - 1);
-        long multiplier = ((1L << Integer.SIZE) * ((1L << shift) - divisor)) / divisor + 1;
-        return arguments.int32((int) divisor).int32((int) multiplier).int32(shift);
-    }
 }

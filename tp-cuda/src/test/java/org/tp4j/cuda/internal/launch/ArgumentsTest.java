@@ -1,52 +1,88 @@
 package org.tp4j.cuda.internal.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.tp4j.cuda.internal.arguments.ArgumentStruct;
 
-/** Whatever was launched before, a launch is given its fields and zeros. */
+/** A launch sets every field of its struct, each at its place. */
 class ArgumentsTest {
-    private static final int SIZE = 64;
+    private static final Inner INNER = new Inner();
+    private static final Outer OUTER = new Outer();
 
-    @BeforeEach
-    void launchSomethingFullOfOnes() {
-        fill(Arguments.begin()).pointer();
-    }
+    private static final class Inner extends ArgumentStruct {
+        final IntField n = int32("n");
+        final PointerField p = pointer("float", "p");
 
-    private static Arguments fill(Arguments arguments) {
-        for (int i = 0; i < SIZE / Long.BYTES; i++) {
-            arguments.int64(-1);
+        Inner() {
+            super("Inner");
         }
-        return arguments;
     }
 
-    private static byte[] launched(Arguments arguments) {
+    private static final class Outer extends ArgumentStruct {
+        final IntField n = int32("n");
+        final DoubleField x = float64("x");
+        final IntField m = int32("m");
+        final ArrayField<Inner> inner = array("inner", INNER, 3);
+
+        Outer() {
+            super("Outer");
+        }
+    }
+
+    @Test
+    void shouldWriteEachFieldAtItsPlaceWhateverTheOrder() {
+        Arguments arguments = Arguments.of(OUTER)
+                .set(OUTER.m, 3)
+                .set(OUTER.x, 2.5)
+                .set(OUTER.n, 1)
+                .element(OUTER.inner, 1)
+                .set(INNER.p, 77L)
+                .set(INNER.n, 5);
         arguments.pointer();
-        byte[] bytes = new byte[SIZE];
-        arguments.written().limit(SIZE).get(bytes);
-        return bytes;
-    }
-
-    private static byte[] expected(int first, long second) {
-        return ByteBuffer.allocate(SIZE)
-                .order(ByteOrder.nativeOrder())
-                .putInt(0, first)
-                .putLong(8, second)
-                .array();
+        ByteBuffer written = arguments.written(OUTER.bytes());
+        assertThat(written.getInt(0)).isEqualTo(1);
+        assertThat(written.getDouble(8)).isEqualTo(2.5);
+        assertThat(written.getInt(16)).isEqualTo(3);
+        assertThat(written.getInt(24 + 16)).isEqualTo(5);
+        assertThat(written.getLong(24 + 16 + 8)).isEqualTo(77);
+        assertThat(OUTER.bytes()).isEqualTo(24 + 3 * 16);
     }
 
     @Test
-    void shouldHaveZerosBetweenAndBehindTheFields() {
-        assertThat(launched(Arguments.begin().int32(7).int64(8))).isEqualTo(expected(7, 8));
+    void shouldRefuseALaunchThatLeavesAFieldOut() {
+        Arguments.of(OUTER).set(OUTER.n, 1).set(OUTER.x, 2).set(OUTER.m, 3).pointer();
+        Arguments forgetful = Arguments.of(OUTER).set(OUTER.x, 2).set(OUTER.x, 2);
+        assertThatThrownBy(forgetful::pointer)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("a launch with Outer does not set n, m;")
+                .hasMessageContaining("HINT: Arguments.of(struct) is followed by a set of each field");
     }
 
     @Test
-    void shouldForgetALaunchThatWasGivenUp() {
-        launched(Arguments.begin().int32(7));
-        fill(Arguments.begin()); // and never launched
-        assertThat(launched(Arguments.begin().int32(7).int64(8))).isEqualTo(expected(7, 8));
+    void shouldRefuseAnElementThatLeavesAFieldOut() {
+        Arguments forgetful = Arguments.of(OUTER)
+                .set(OUTER.n, 1)
+                .set(OUTER.x, 2)
+                .set(OUTER.m, 3)
+                .element(OUTER.inner, 0)
+                .set(INNER.n, 5);
+        assertThatThrownBy(() -> forgetful.element(OUTER.inner, 1)).hasMessageContaining("Inner does not set p;");
+    }
+
+    @Test
+    void shouldRefuseAStructThatNoLaunchCanPass() {
+        class TooLarge extends ArgumentStruct {
+            TooLarge() {
+                super("TooLarge");
+                array("inner", INNER, 300);
+            }
+        }
+        assertThatThrownBy(TooLarge::new)
+                .hasMessageContaining("TooLarge.inner ends at byte 4800")
+                .hasMessageContaining("at most 4096")
+                .hasMessageContaining("HINT: pass a pointer");
     }
 }

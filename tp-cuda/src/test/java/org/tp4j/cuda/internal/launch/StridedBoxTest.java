@@ -7,10 +7,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.tp4j.cuda.internal.arguments.ArgumentStruct;
 import org.tp4j.tensor.Shape;
 
 /** Boxes that are merged, cut and counted in units still walk the same elements. */
 class StridedBoxTest {
+    private static final DividerStruct STRUCT = new DividerStruct();
+
+    private static final class DividerStruct extends ArgumentStruct {
+        final DividerField divider = divider("divider");
+
+        DividerStruct() {
+            super("DividerStruct");
+        }
+    }
+
     /** Offsets in each array of every tuple, in row-major order. */
     private static List<List<Long>> walk(long[] sizes, long[]... strides) {
         List<List<Long>> places = new ArrayList<>();
@@ -109,9 +120,8 @@ class StridedBoxTest {
             divisors.add(1 + (random.nextInt() >>> 1 + random.nextInt(30)));
         }
         for (int divisor : divisors) {
-            Arguments arguments = Arguments.begin();
-            StridedBox.writeDivider(arguments, divisor);
-            ByteBuffer fields = arguments.written();
+            ByteBuffer fields =
+                    Arguments.of(STRUCT).set(STRUCT.divider, divisor).written(STRUCT.bytes());
             assertThat(fields.getInt(0)).isEqualTo(divisor);
             long multiplier = Integer.toUnsignedLong(fields.getInt(4));
             int shift = fields.getInt(8);

@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.function.Function;
 import org.tp4j.autograd.internal.EagerTensor;
 import org.tp4j.autograd.internal.MeshBorder;
-import org.tp4j.autograd.internal.MeshTensor;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
@@ -13,7 +12,6 @@ import org.tp4j.layout.Placement.Shard;
 import org.tp4j.mesh.Axis;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.tensor.ExecutionContext;
-import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
@@ -35,7 +33,7 @@ public final class DTensors {
 
     /** As {@link #distribute(Tensor, DeviceMesh, Placement...)} with a whole layout, which may hold a cut order. */
     public static DTensor distribute(Tensor whole, Layout layout) {
-        return MeshBorder.meet(plain(whole, "distribute"), layout.mesh(), "distribute", 0, recording())
+        return MeshBorder.meet(MeshBorder.plain(whole, "distribute"), layout.mesh(), "distribute", 0, recording())
                 .redistribute(layout);
     }
 
@@ -46,7 +44,7 @@ public final class DTensors {
      * @throws LayoutException on every rank if they do not fit
      */
     public static DTensor fromLocal(Tensor local, DeviceMesh mesh, Placement... placements) {
-        EagerTensor part = plain(local, "fromLocal");
+        EagerTensor part = MeshBorder.plain(local, "fromLocal");
         Layout layout = Layout.of(mesh, local.shape().dims(), placements);
         return MeshBorder.enter(part, LocalShapes.whole(local, layout), layout, recording());
     }
@@ -57,36 +55,9 @@ public final class DTensors {
      * @param global shape of the whole tensor
      */
     public static DTensor fromLocal(Tensor local, Shape global, Layout layout) {
-        EagerTensor part = plain(local, "fromLocal");
+        EagerTensor part = MeshBorder.plain(local, "fromLocal");
         LocalShapes.check(local, global, layout);
         return MeshBorder.enter(part, global, layout, recording());
-    }
-
-    /**
-     * As {@link #fromLocal(Tensor, Shape, Layout)} without communication: only this rank's part is
-     * checked.
-     */
-    public static DTensor trusted(Tensor local, Shape global, Layout layout) {
-        EagerTensor part = plain(local, "trusted");
-        if (!layout.localShape(global).equals(local.shape())) {
-            throw new LayoutException(
-                    "trusted",
-                    "trusted: a tensor of shape " + global + " laid out " + layout + " has "
-                            + layout.localShape(global) + " on this rank, but " + local.shape()
-                            + " is given; HINT: rank r of p holds ceil(n/p) elements of the cut dimension,"
-                            + " the last ranks fewer or none");
-        }
-        return MeshBorder.enter(part, global, layout, recording());
-    }
-
-    private static EagerTensor plain(Tensor tensor, String operation) {
-        if (tensor instanceof DTensor d) {
-            throw new LayoutException(
-                    operation,
-                    operation + " takes a tensor that is on no mesh, but this one is laid out " + d.layout()
-                            + "; HINT: redistribute(...) changes a layout, toLocal(...) leaves the mesh");
-        }
-        return (EagerTensor) tensor;
     }
 
     /**
@@ -118,14 +89,6 @@ public final class DTensors {
             locals[i] = arguments[i].toLocal(layout.dual().placements().toArray(new Placement[0]));
         }
         return fromLocal(function.apply(List.of(locals)), outShape, out);
-    }
-
-    /** A leaf on a mesh that is a model parameter: promoted from Invariant where each rank uses it differently. */
-    public static DTensor parameter(NdArray local, Shape global, Layout layout) {
-        MeshTensor leaf = new MeshTensor(local, global, layout);
-        leaf.markParameter();
-        leaf.requiresGrad(true);
-        return leaf;
     }
 
     /** Shapes of ranks' parts. */

@@ -9,12 +9,12 @@ import org.tp4j.tensor.Region;
  * Streams the bytes of a box of one tensor through a buffer, in row-major order of the box, reading little more than
  * the box itself.
  *
- * <p>The box is seen as levels of equal steps around runs of adjacent bytes. Dimensions taken whole melt into the one
- * outside of them, dimensions of one index vanish, so that few levels and long runs remain. Runs below a page that lie
- * less than a page apart are read together: a read of one page costs the disk the same whatever part of it is asked.
+ * <p>The box is a nest of levels of equal steps around runs of adjacent bytes. Dimensions taken whole merge into the one
+ * outside of them and dimensions of one index vanish, so few levels and long runs remain. Runs below a page that lie less
+ * than a page apart are read together: reading one page costs the disk the same however little of it is needed.
  */
 final class BoxReader {
-    /** Gaps below this are read over instead of around: the usual page of file systems. */
+    /** Gaps smaller than this are read and discarded: the usual page size of file systems. */
     static final int PAGE_BYTES = 4096;
 
     /** Largest read that spans gaps. */
@@ -55,21 +55,21 @@ final class BoxReader {
         long[] count = new long[dims];
         long[] stride = new long[dims];
         int levels = 0;
-        boolean meltable = false; // whether the last level steps over whole indices of the dimension before this one
+        boolean mergeable = false; // whether the last level steps over whole indices of the dimension before this one
         for (int d = 0; d < dims; d++) {
             long local = region.local().size(d);
             first += region.offsets()[d] * strides[d];
             boolean whole = local == region.global().size(d);
-            if (meltable && whole) {
+            if (mergeable && whole) {
                 count[levels - 1] *= local;
                 stride[levels - 1] = strides[d];
             } else if (local > 1) {
                 count[levels] = local;
                 stride[levels] = strides[d];
                 levels++;
-                meltable = true;
+                mergeable = true;
             } else {
-                meltable = false;
+                mergeable = false;
             }
         }
         boolean adjacent = levels > 0 && stride[levels - 1] == 1;
@@ -93,8 +93,7 @@ final class BoxReader {
     }
 
     /**
-     * Hands the box's bytes to {@code sink} in pieces that lie in {@code staging}; each is as large as the buffer but
-     * the last.
+     * Passes the box's bytes to {@code sink} in pieces that lie in {@code staging}; all but the last fill it.
      */
     void forEachPiece(ByteBuffer staging, Consumer<ByteBuffer> sink) {
         if (empty) {

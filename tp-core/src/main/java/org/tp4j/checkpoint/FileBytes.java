@@ -6,7 +6,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Bytes of an open file, read at positions (from several threads at once if need be), with errors that name it. */
+/** Bytes of an open file, read at positions, with errors that name the file. Thread-safe. */
 final class FileBytes {
     /** The JDK copies into a heap buffer through a direct one as large as the read, which it keeps for the thread. */
     private static final int MAX_READ_BYTES = 1 << 20;

@@ -21,19 +21,19 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Shape;
 
 /**
- * Reads the JSON of a header, strictly: anything the format does not name is an error. What it takes of memory is
- * bounded by the length of the header.
+ * Parses the JSON of a header, strictly: anything the format does not define is an error. Memory use is bounded by the
+ * length of the header.
  */
 final class HeaderParser {
-    /** Name under which free text stands among the tensors. */
+    /** Name of the free text among the tensors. */
     static final String METADATA = "__metadata__";
 
     /** As many dimensions as the tensors of PyTorch and NumPy can have. */
     static final int MAX_DIMS = 64;
 
     /**
-     * Without a symbol table (names come once, and colliding ones could be chosen), and without limits on strings other
-     * than the header's own.
+     * Without a symbol table (each name comes once, and colliding ones could be chosen), and with no limit on strings but the
+     * header's own.
      */
     private static final JsonFactory JSON = JsonFactory.builder()
             .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
@@ -44,7 +44,7 @@ final class HeaderParser {
                     .build())
             .build();
 
-    /** What the text says, names in its order; ranges are not yet checked against the file. */
+    /** The parsed text, names in its order; ranges are not yet checked against the file. */
     record Result(Map<String, SafetensorsEntry> entries, Map<String, String> metadata) {}
 
     private final Path file;
@@ -56,7 +56,7 @@ final class HeaderParser {
 
     Result parse(byte[] header) {
         if (header.length == 0 || header[0] != '{') {
-            throw error(null, "header does not begin with '{'; HINT: it is no safetensors file, or is damaged");
+            throw error(null, "header does not begin with '{'; HINT: it is not a safetensors file, or is damaged");
         }
         CharsetDecoder strict =
                 StandardCharsets.UTF_8.newDecoder(); // reports malformed input, unlike a charset's reader
@@ -84,11 +84,11 @@ final class HeaderParser {
             json.nextToken();
             if (name.equals(METADATA)) {
                 if (metadata != null) {
-                    throw error(null, METADATA + " stands twice in the header");
+                    throw error(null, METADATA + " appears twice in the header");
                 }
                 metadata = metadata(json);
             } else if (entries.containsKey(name)) {
-                throw error(name, "stands twice in the header");
+                throw error(name, "appears twice in the header");
             } else {
                 entries.put(name, entry(json, name));
             }
@@ -100,13 +100,13 @@ final class HeaderParser {
 
     private Map<String, String> metadata(JsonParser json) throws IOException {
         if (json.currentToken() != JsonToken.START_OBJECT) {
-            throw error(null, METADATA + " is no object");
+            throw error(null, METADATA + " is not an object");
         }
         Map<String, String> metadata = new LinkedHashMap<>();
         while (json.nextToken() == JsonToken.FIELD_NAME) {
             String name = wellFormed(json.currentName());
             if (json.nextToken() != JsonToken.VALUE_STRING) {
-                throw error(null, METADATA + " holds a value that is no string, under " + Quoted.of(name));
+                throw error(null, METADATA + " holds a value that is not a string, under " + Quoted.of(name));
             }
             if (metadata.put(name, wellFormed(json.getText())) != null) {
                 throw error(null, METADATA + " holds " + Quoted.of(name) + " twice");
@@ -117,7 +117,7 @@ final class HeaderParser {
 
     private SafetensorsEntry entry(JsonParser json, String tensor) throws IOException {
         if (json.currentToken() != JsonToken.START_OBJECT) {
-            throw error(tensor, "its description is no object");
+            throw error(tensor, "its description is not an object");
         }
         SafetensorsType type = null;
         Shape shape = null;
@@ -132,7 +132,7 @@ final class HeaderParser {
                 default -> throw error(tensor, "unknown field " + Quoted.of(field));
             };
             if (again) {
-                throw error(tensor, "field '" + field + "' stands twice");
+                throw error(tensor, "field '" + field + "' appears twice");
             }
             switch (field) {
                 case "dtype" -> type = type(json, tensor);
@@ -153,7 +153,7 @@ final class HeaderParser {
 
     private SafetensorsType type(JsonParser json, String tensor) throws IOException {
         if (json.currentToken() != JsonToken.VALUE_STRING) {
-            throw error(tensor, "dtype is no string");
+            throw error(tensor, "dtype is not a string");
         }
         String name = json.getText();
         return SafetensorsType.of(name)
@@ -165,7 +165,7 @@ final class HeaderParser {
 
     private Shape shape(JsonParser json, String tensor) throws IOException {
         if (json.currentToken() != JsonToken.START_ARRAY) {
-            throw error(tensor, "shape is no array");
+            throw error(tensor, "shape is not an array");
         }
         long[] sizes = new long[MAX_DIMS];
         int dims = 0;
@@ -185,7 +185,7 @@ final class HeaderParser {
 
     private long[] range(JsonParser json, String tensor) throws IOException {
         if (json.currentToken() != JsonToken.START_ARRAY) {
-            throw error(tensor, "data_offsets is no array");
+            throw error(tensor, "data_offsets is not an array");
         }
         long[] range = new long[2];
         for (int i = 0; i < 2; i++) {
@@ -202,7 +202,7 @@ final class HeaderParser {
 
     private long number(JsonParser json, String tensor, String what) throws IOException {
         if (json.currentToken() != JsonToken.VALUE_NUMBER_INT) {
-            throw error(tensor, what + " is no whole number");
+            throw error(tensor, what + " is not a whole number");
         }
         String digits = json.getText();
         if (digits.startsWith("-")) {
@@ -215,10 +215,10 @@ final class HeaderParser {
         }
     }
 
-    /** Refuses halves of surrogate pairs, which JSON can escape but UTF-8 cannot hold. */
+    /** Refuses unpaired surrogates, which JSON can escape but UTF-8 cannot encode. */
     private String wellFormed(String text) {
         if (!utf8.canEncode(text)) {
-            throw error(null, "header holds half of a surrogate pair, in " + Quoted.of(text));
+            throw error(null, "header holds an unpaired surrogate, in " + Quoted.of(text));
         }
         return text;
     }

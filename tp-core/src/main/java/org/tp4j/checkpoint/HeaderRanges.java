@@ -6,7 +6,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 
-/** Checks that the tensors' bytes cover what follows the header: all of it, each byte once, as the format demands. */
+/** Checks that the tensors' bytes cover all that follows the header, each byte exactly once, as the format requires. */
 final class HeaderRanges {
     private HeaderRanges() {}
 

@@ -1,8 +1,7 @@
 package org.tp4j.checkpoint;
 
 /**
- * Text from a file made fit for a message: in quotes, cut to a bearable length, without characters that could forge
- * lines of a log.
+ * Text from a file made safe for a message: in quotes, truncated, without characters that could forge log lines.
  */
 final class Quoted {
     private static final int MAX_CHARS = 120;

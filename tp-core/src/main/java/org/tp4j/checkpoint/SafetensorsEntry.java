@@ -5,23 +5,23 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.TpException;
 
 /**
- * What the header of a file says of one tensor.
+ * The header's description of one tensor.
  *
  * @param name its name
- * @param type its element type, under the format's name
- * @param shape its sizes; may be a scalar's, or hold zeros
- * @param begin where its bytes begin, counted from the first byte after the header
+ * @param type its element type, by the format's name
+ * @param shape its shape; may be a scalar's, or have sizes of 0
+ * @param begin where its bytes begin, relative to the first byte after the header
  * @param end where they end, exclusive
  */
 public record SafetensorsEntry(String name, SafetensorsType type, Shape shape, long begin, long end) {
     /**
-     * Checks that the range is one and has as many bytes as shape and type ask for.
+     * Checks that the range is valid and has as many bytes as shape and type need.
      *
      * @throws IllegalArgumentException if not
      */
     public SafetensorsEntry {
         if (begin < 0 || begin > end) {
-            throw new IllegalArgumentException("[" + begin + ", " + end + "] is no range of bytes");
+            throw new IllegalArgumentException("[" + begin + ", " + end + "] is not a range of bytes");
         }
         long bytes = type.bytes(shape);
         if (end - begin != bytes) {
@@ -36,15 +36,15 @@ public record SafetensorsEntry(String name, SafetensorsType type, Shape shape, l
     }
 
     /**
-     * The type it has as a tensor.
+     * Its type as a tensor.
      *
-     * @throws TpException if the library has no tensors of {@link #type()}
+     * @throws TpException if the library has no tensors of type {@link #type()}
      */
     public DType dtype() {
         return type.dtype().orElseThrow(() -> new TpException("tensor " + Quoted.of(name) + " " + noTensorType(type)));
     }
 
     static String noTensorType(SafetensorsType type) {
-        return "has type " + type + ", of which there are no tensors here; HINT: read(name) gives its raw bytes";
+        return "has type " + type + ", which tensors here cannot have; HINT: read(name) returns its raw bytes";
     }
 }

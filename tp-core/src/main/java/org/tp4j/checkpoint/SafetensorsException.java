@@ -17,8 +17,8 @@ public final class SafetensorsException extends TpException {
      * An exception about a file, or about one tensor of it.
      *
      * @param file the file
-     * @param tensor the tensor's name as it stands in the file, or null if the file as a whole is meant
-     * @param reason what was found and what would mend it
+     * @param tensor the tensor's name as in the file, or null for the file as a whole
+     * @param reason what was found and how to fix it
      */
     public SafetensorsException(Path file, @Nullable String tensor, String reason) {
         this(file, tensor, reason, null);
@@ -35,17 +35,17 @@ public final class SafetensorsException extends TpException {
         this.reason = reason;
     }
 
-    /** The file meant. */
+    /** The file. */
     public Path file() {
         return file;
     }
 
-    /** Name of the tensor meant, exactly as in the file; empty if the file as a whole is meant. */
+    /** Name of the tensor, exactly as in the file; empty for the file as a whole. */
     public Optional<String> tensor() {
         return Optional.ofNullable(tensor);
     }
 
-    /** The message without the names of file and tensor. */
+    /** The message without file and tensor. */
     public String reason() {
         return reason;
     }

@@ -19,7 +19,7 @@ import org.tp4j.tensor.Region;
 import org.tp4j.tensor.Shape;
 
 /**
- * An open safetensors file, its header checked, its tensors read when they are asked for.
+ * An open safetensors file: its header checked, its tensors read on request.
  *
  * <pre>{@code
  * try (SafetensorsFile file = SafetensorsFile.open(path)) {
@@ -30,19 +30,18 @@ import org.tp4j.tensor.Shape;
  * }
  * }</pre>
  *
- * <p>Nothing a file says is believed before it has been checked: the header's length against the file's size, names
- * for coming once, types for being the format's, shapes against ranges, ranges for covering the data exactly. Memory
- * taken on opening is bounded by a small multiple of the header, which is at most 100 MB and lies in the file. Tensor
- * values are not checked, as the format says (NaN is legal), but for truth values, which must be 0 or 1.
+ * <p>Nothing in a file is trusted before it has been checked: the header's length against the file's size, names for being
+ * unique, types for being the format's, shapes against ranges, ranges for covering the data exactly. Memory used to open a
+ * file is bounded by a small multiple of its header, which is at most 100 MB and lies in the file. Tensor values are not
+ * checked, as the format says (NaN is legal), except truth values, which must be 0 or 1.
  *
- * <p>May be read from several threads at once. Interrupting a thread that reads closes the file, as it does every
- * {@link FileChannel}.
+ * <p>Thread-safe. Interrupting a thread that reads closes the file, as with every {@link FileChannel}.
  */
 public final class SafetensorsFile implements AutoCloseable {
-    /** What is read at once on the way to a device; a multiple of every element's size. */
+    /** Bytes read at once on the way to a device; a multiple of every element size. */
     private static final int STAGING_BYTES = 4 << 20;
 
-    /** Largest array that every JVM allocates. */
+    /** The largest array that every JVM can allocate. */
     private static final int MAX_BUFFER_BYTES = Integer.MAX_VALUE - 8;
 
     private static final int NAMES_SHOWN = 8;
@@ -62,11 +61,11 @@ public final class SafetensorsFile implements AutoCloseable {
     /**
      * Opens a file and checks its header.
      *
-     * @throws SafetensorsException if there is no such file or it is damaged, with the reason; it is closed then
+     * @throws SafetensorsException if there is no such file or it is damaged, with the reason; it is left closed
      */
     public static SafetensorsFile open(Path path) {
         if (!Files.isRegularFile(path)) {
-            throw new SafetensorsException(path, null, Files.exists(path) ? "is no regular file" : "does not exist");
+            throw new SafetensorsException(path, null, Files.exists(path) ? "is not a regular file" : "does not exist");
         }
         try {
             return open(path, FileChannel.open(path, StandardOpenOption.READ));
@@ -75,7 +74,7 @@ public final class SafetensorsFile implements AutoCloseable {
         }
     }
 
-    /** Takes over {@code channel}, and closes it if the header is refused. */
+    /** Takes ownership of {@code channel}; closes it if the header is refused. */
     static SafetensorsFile open(Path path, FileChannel channel) throws IOException {
         boolean accepted = false;
         try {
@@ -90,7 +89,7 @@ public final class SafetensorsFile implements AutoCloseable {
         }
     }
 
-    /** The file's name as it was given. */
+    /** The path as it was given. */
     public Path path() {
         return bytes.file();
     }
@@ -100,7 +99,7 @@ public final class SafetensorsFile implements AutoCloseable {
         return names;
     }
 
-    /** Whether there is a tensor of that name. */
+    /** Whether the file has a tensor of that name. */
     public boolean contains(String name) {
         return header.entries().containsKey(name);
     }
@@ -111,9 +110,9 @@ public final class SafetensorsFile implements AutoCloseable {
     }
 
     /**
-     * What the header says of a tensor.
+     * The header's description of a tensor.
      *
-     * @throws SafetensorsException if there is none of that name, with some of those there are
+     * @throws SafetensorsException if there is none of that name; the message lists some that exist
      */
     public SafetensorsEntry entry(String name) {
         SafetensorsEntry entry = header.entries().get(name);
@@ -151,7 +150,7 @@ public final class SafetensorsFile implements AutoCloseable {
     /**
      * Fills the remaining bytes of a buffer with a piece of a tensor of any type.
      *
-     * @param offsetBytes where in the tensor the piece begins
+     * @param offsetBytes where the piece begins in the tensor
      * @throws SafetensorsException if there is no such tensor or the piece is not within it, or reading fails
      */
     public void read(String name, long offsetBytes, ByteBuffer to) {
@@ -160,13 +159,13 @@ public final class SafetensorsFile implements AutoCloseable {
         if (offsetBytes < 0 || offsetBytes > entry.bytes() - to.remaining()) {
             throw error(
                     name,
-                    to.remaining() + " bytes from byte " + offsetBytes + " on were asked of its " + entry.bytes());
+                    to.remaining() + " bytes from byte " + offsetBytes + " were requested of its " + entry.bytes());
         }
         bytes.read(to, header.dataBegin() + entry.begin() + offsetBytes, name);
     }
 
     /**
-     * Fills an array of the tensor's shape and type, on whatever device it lies.
+     * Fills an array of the tensor's shape and type, on any device.
      *
      * @throws SafetensorsException as {@link #readRegion} does
      */
@@ -180,7 +179,7 @@ public final class SafetensorsFile implements AutoCloseable {
      *
      * @param region the box; its global shape is that of the tensor
      * @param to an array of the box's local shape and the tensor's type; changed only if all checks pass
-     * @throws SafetensorsException if there is no such tensor, shapes or types differ, there are no tensors of its
+     * @throws SafetensorsException if there is no such tensor, shapes or types differ, tensors cannot have its
      *     type, a truth value is neither 0 nor 1, or reading fails
      */
     public void readRegion(String name, Region region, NdArray to) {
@@ -206,7 +205,9 @@ public final class SafetensorsFile implements AutoCloseable {
         String name = entry.name();
         DType dtype = entry.type().dtype().orElseThrow(() -> error(name, SafetensorsEntry.noTensorType(entry.type())));
         if (!region.global().equals(entry.shape())) {
-            throw error(name, "has shape " + entry.shape() + ", but a part of shape " + region.global() + " was asked");
+            throw error(
+                    name,
+                    "has shape " + entry.shape() + ", but a region of shape " + region.global() + " was requested");
         }
         if (dtype != to.dtype()) {
             throw error(
@@ -215,7 +216,7 @@ public final class SafetensorsFile implements AutoCloseable {
                             + " and cast");
         }
         if (!region.local().equals(to.shape())) {
-            throw error(name, "a part of shape " + region.local() + " was to be read into an array of " + to.shape());
+            throw error(name, "a region of shape " + region.local() + " was to be read into an array of " + to.shape());
         }
     }
 
@@ -225,13 +226,13 @@ public final class SafetensorsFile implements AutoCloseable {
             if (value != 0 && value != 1) {
                 throw error(
                         name,
-                        "holds the truth value " + Byte.toUnsignedInt(value) + "; HINT: only 0 and 1 are; read(name)"
-                                + " gives the raw bytes");
+                        "holds the truth value " + Byte.toUnsignedInt(value) + "; HINT: only 0 and 1 are valid;"
+                                + " read(name) returns the raw bytes");
             }
         }
     }
 
-    /** Copies pieces one after the other into an array. */
+    /** Copies pieces one after another into an array. */
     private static final class Filler {
         private final NdArray to;
         private long done;
@@ -247,7 +248,7 @@ public final class SafetensorsFile implements AutoCloseable {
         }
     }
 
-    /** A buffer nobody else uses; one is kept, so that reading one tensor after the other allocates once. */
+    /** A buffer for this thread; one is kept, so that reading one tensor after another allocates once. */
     private ByteBuffer takeStaging() {
         ByteBuffer idle = idleStaging.getAndSet(null);
         if (idle != null) {
@@ -269,9 +270,9 @@ public final class SafetensorsFile implements AutoCloseable {
     }
 
     /**
-     * Closes the file; names, entries and metadata stay readable.
+     * Closes the file; names, entries and metadata remain readable.
      *
-     * @throws IllegalStateException if it is closed already
+     * @throws IllegalStateException if it is already closed
      */
     @Override
     public void close() {

@@ -5,7 +5,7 @@ import java.nio.ByteOrder;
 import java.util.Map;
 
 /**
- * A header that has been checked against the file it stands in.
+ * A header, checked against its file.
  *
  * @param entries the tensors by name, in the header's order
  * @param metadata free text by name
@@ -15,7 +15,7 @@ record SafetensorsHeader(Map<String, SafetensorsEntry> entries, Map<String, Stri
     /** The limit of the format's reference implementation. */
     static final int MAX_HEADER_BYTES = 100_000_000;
 
-    /** Bytes of the number in front of the header. */
+    /** Bytes of the length before the header. */
     static final int PREFIX_BYTES = Long.BYTES;
 
     static SafetensorsHeader read(FileBytes file) {
@@ -25,7 +25,7 @@ record SafetensorsHeader(Map<String, SafetensorsEntry> entries, Map<String, Stri
                     file.file(),
                     null,
                     "has " + size + " bytes, too few for the " + PREFIX_BYTES + "-byte header length it must begin"
-                            + " with; HINT: it is no safetensors file, or was cut short: copy it again");
+                            + " with; HINT: it is not a safetensors file, or was cut short: copy it again");
         }
         ByteBuffer prefix = ByteBuffer.allocate(PREFIX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         file.read(prefix, 0, null);
@@ -35,7 +35,7 @@ record SafetensorsHeader(Map<String, SafetensorsEntry> entries, Map<String, Stri
                     file.file(),
                     null,
                     "header length " + Long.toUnsignedString(length) + " reaches beyond the file of " + size
-                            + " bytes; HINT: it is no safetensors file, or was cut short: copy it again");
+                            + " bytes; HINT: it is not a safetensors file, or was cut short: copy it again");
         }
         if (length > MAX_HEADER_BYTES) {
             throw new SafetensorsException(

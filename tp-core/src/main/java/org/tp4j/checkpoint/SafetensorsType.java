@@ -8,16 +8,15 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 
 /**
- * Element types of the safetensors format, under the names it gives them, in the reference implementation's order (by
+ * Element types of the safetensors format, by its names, in the reference implementation's order (by
  * alignment, smallest first).
  *
- * <p>Those with a {@link #dtype()} can be read as tensors; the bytes of the others can be read, checked and written,
- * but nothing computes on them.
+ * <p>Those with a {@link #dtype()} can be read as tensors; the bytes of the others can only be read, checked and written.
  */
 public enum SafetensorsType {
     /** Truth values, one byte each. */
     BOOL(8, DType.BOOL),
-    /** 4-bit floats, two a byte. */
+    /** 4-bit floats, two per byte. */
     F4(4),
     /** 6-bit floats, 2 bits of exponent, packed. */
     F6_E2M3(6),
@@ -114,8 +113,8 @@ public enum SafetensorsType {
             throw new IllegalArgumentException("shape " + shape + " of " + this + " has more than 2^63 - 1 bits");
         }
         if (elements * bits % 8 != 0) {
-            throw new IllegalArgumentException(
-                    "shape " + shape + " of " + this + " has " + elements * bits + " bits, which are no whole bytes");
+            throw new IllegalArgumentException("shape " + shape + " of " + this + " has " + elements * bits
+                    + " bits, which is not a whole number of bytes");
         }
         return elements * bits / 8;
     }

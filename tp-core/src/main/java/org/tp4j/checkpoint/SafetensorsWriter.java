@@ -28,7 +28,7 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 
 /**
- * Writes a safetensors file: tensors are named first, then all written at once.
+ * Writes a safetensors file: tensors are added first, then all written at once.
  *
  * <pre>{@code
  * new SafetensorsWriter(path)
@@ -38,17 +38,17 @@ import org.tp4j.tensor.Shape;
  *         .write();
  * }</pre>
  *
- * <p>The file appears whole or not at all: it is written under a temporary name in the same folder, forced to disk,
- * and renamed over what was there (a symbolic link is replaced, not followed). A process that is
- * killed while it writes leaves a hidden {@code .tp4j-*.tmp} behind, and the old file untouched. Tensors pass through one small buffer,
- * so a file may be larger than memory.
+ * <p>The file appears whole or not at all: it is written under a temporary name in the same folder, forced to disk, and
+ * renamed over an existing one (a symbolic link is replaced, not followed). A process that is killed while it writes leaves
+ * a hidden {@code .tp4j-*.tmp} behind and the old file untouched. Tensors pass through one small buffer, so a file may be
+ * larger than memory.
  *
  * <p>Tensors are laid out as the reference implementation does: by type, widest first, then by the bytes of their
  * names. With data beginning at a multiple of 8 bytes this aligns every element, and equal content gives equal files.
- * Sources are asked in that order, {@link #names()}.
+ * Sources are called in that order, {@link #names()}.
  */
 public final class SafetensorsWriter {
-    /** What is copied at once from a device; a multiple of every element's size. */
+    /** Bytes copied at once from a device; a multiple of every element size. */
     private static final int STAGING_BYTES = 4 << 20;
 
     private static final int ALIGNMENT_BYTES = 8;
@@ -60,8 +60,8 @@ public final class SafetensorsWriter {
     @FunctionalInterface
     public interface Source {
         /**
-         * Hands over all bytes of the tensor, row-major and little-endian, in as many pieces as it likes. Called once a
-         * {@link SafetensorsWriter#write()}, by the thread that calls it.
+         * Passes all bytes of the tensor, row-major and little-endian, to {@code out} in any number of pieces. Called once per
+         * {@link SafetensorsWriter#write()}, by its thread.
          */
         void writeTo(Consumer<ByteBuffer> out);
     }
@@ -80,7 +80,7 @@ public final class SafetensorsWriter {
     /**
      * Adds a line of free text; readers get them in the order they were added.
      *
-     * @throws SafetensorsException if there is one of that name already
+     * @throws SafetensorsException if that name is taken
      */
     public SafetensorsWriter metadata(String name, String value) {
         checkText(name, "metadata name");
@@ -94,7 +94,7 @@ public final class SafetensorsWriter {
     /**
      * Adds an array, which is read when the file is written and must live until then.
      *
-     * @throws SafetensorsException if the name is taken or cannot be one
+     * @throws SafetensorsException if the name is taken or invalid
      */
     public SafetensorsWriter add(String name, NdArray array) {
         return add(name, SafetensorsType.of(array.dtype()), array.shape(), out -> copyOut(array, out));
@@ -103,13 +103,13 @@ public final class SafetensorsWriter {
     /**
      * Adds the remaining bytes of a buffer, row-major and little-endian; they are read when the file is written.
      *
-     * @throws SafetensorsException if the name is taken or cannot be one, or the bytes do not match the shape
+     * @throws SafetensorsException if the name is taken or invalid, or the bytes do not match the shape
      */
     public SafetensorsWriter add(String name, DType dtype, Shape shape, ByteBuffer data) {
         return add(name, SafetensorsType.of(dtype), shape, data);
     }
 
-    /** As {@link #add(String, DType, Shape, ByteBuffer)}, for types of which there are no tensors too. */
+    /** As {@link #add(String, DType, Shape, ByteBuffer)}, for types that tensors cannot have too. */
     public SafetensorsWriter add(String name, SafetensorsType type, Shape shape, ByteBuffer data) {
         ByteBuffer own = data.duplicate();
         long bytes = bytes(name, type, shape);
@@ -123,14 +123,14 @@ public final class SafetensorsWriter {
     }
 
     /**
-     * Adds a tensor whose bytes are asked for when it is its turn, so that they need not exist before or together.
+     * Adds a tensor whose bytes are requested when it is written, so that they need not exist earlier, or all at once.
      *
-     * @throws SafetensorsException if the name is taken or cannot be one, or the tensor's size is no number of bytes
+     * @throws SafetensorsException if the name is taken or invalid, or the tensor is not a whole number of bytes
      */
     public SafetensorsWriter add(String name, SafetensorsType type, Shape shape, Source source) {
         checkText(name, "tensor name");
         if (name.equals(HeaderParser.METADATA)) {
-            throw error(name, "is the name of the metadata; HINT: call the tensor otherwise");
+            throw error(name, "is the name of the metadata; HINT: give the tensor another name");
         }
         if (shape.dims() > HeaderParser.MAX_DIMS) {
             throw error(name, "has " + shape.dims() + " dimensions; " + HeaderParser.MAX_DIMS + " are allowed");
@@ -148,10 +148,10 @@ public final class SafetensorsWriter {
     }
 
     /**
-     * Writes the file, over one that may be there.
+     * Writes the file, replacing an existing one.
      *
      * @throws SafetensorsException if it cannot be written, the header would exceed the format's 100 MB, or a source
-     *     gives too few or too many bytes; what was there is unchanged then
+     *     gives too few or too many bytes; an existing file is then unchanged
      */
     public void write() {
         checkPlace();
@@ -159,7 +159,7 @@ public final class SafetensorsWriter {
         ByteBuffer header = header(ordered);
         Path temporary = file.resolveSibling(".tp4j-" + UUID.randomUUID() + ".tmp");
         try {
-            // Not Files.createTempFile: its files are readable by their owner alone, and stay so when renamed.
+            // Not Files.createTempFile: its files are readable by their owner only, and stay so when renamed.
             try (FileChannel out =
                     FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
                 writeFully(out, header);
@@ -184,7 +184,7 @@ public final class SafetensorsWriter {
     private void checkPlace() {
         Path folder = file.toAbsolutePath().getParent();
         if (folder == null || Files.isDirectory(file)) {
-            throw error(null, "cannot be written: is a folder");
+            throw error(null, "cannot be written: it is a folder");
         }
         if (!Files.isDirectory(folder)) {
             throw error(null, "cannot be written: there is no folder " + folder + "; HINT: create it first");
@@ -235,7 +235,7 @@ public final class SafetensorsWriter {
 
     private ByteBuffer header(List<Tensor> ordered) {
         ByteArrayOutputStream text = new ByteArrayOutputStream();
-        // Through a writer: what writes bytes directly would escape characters beyond U+FFFF.
+        // Through a writer: a generator that writes bytes directly would escape characters beyond U+FFFF.
         try (JsonGenerator json = JSON.createGenerator(new OutputStreamWriter(text, StandardCharsets.UTF_8))) {
             json.writeStartObject();
             if (!metadata.isEmpty()) {
@@ -295,7 +295,7 @@ public final class SafetensorsWriter {
 
     private void checkText(String text, String what) {
         if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
-            throw error(null, what + " " + Quoted.of(text) + " holds half of a surrogate pair");
+            throw error(null, what + " " + Quoted.of(text) + " holds an unpaired surrogate");
         }
     }
 

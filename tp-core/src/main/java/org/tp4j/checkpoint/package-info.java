@@ -25,8 +25,8 @@
  *
  * <h2>Where this reader is stricter than the reference</h2>
  *
- * <p>Both refuse damaged lengths, shapes, types and ranges, holes, a header above 100 MB, and what is no JSON. Refused
- * here too: a name that comes twice, fields the format does not have, {@code __metadata__} that is {@code null}, blanks
+ * <p>Both refuse damaged lengths, shapes, types and ranges, holes, a header above 100 MB, and invalid JSON. Refused
+ * here too: a duplicate name, fields the format does not have, a {@code __metadata__} of {@code null}, blanks
  * before the opening brace, more than 64 dimensions, sizes or offsets above 2^63 - 1, and truth values other than 0 and
  * 1 when they are read as a tensor. Every refusal is a {@link org.tp4j.checkpoint.SafetensorsException} with the file,
  * the tensor and the reason.

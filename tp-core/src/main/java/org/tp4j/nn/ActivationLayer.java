@@ -3,7 +3,7 @@ package org.tp4j.nn;
 import java.util.function.UnaryOperator;
 import org.tp4j.tensor.Tensor;
 
-/** A function without parameters as a module, such as {@code new ActivationLayer(Tensor::gelu)}. */
+/** A function without parameters as a layer, such as {@code new ActivationLayer(Tensor::gelu)}. */
 public final class ActivationLayer extends Layer {
     private final UnaryOperator<Tensor> function;
 

@@ -6,7 +6,7 @@ import org.tp4j.tensor.Tensor;
  * Inverted dropout (Srivastava et al., JMLR 15, 2014): y = x · mask / (1 - p) in training, y = x otherwise.
  *
  * <p>Which elements are dropped depends on the seed, the module's path, the {@linkplain Module#beginStep step}, how often
- * the module was called in it, and the element's place in the whole tensor: never on the number of ranks, nor on what other
+ * the module was called in it, and the element's index in the whole tensor: never on the number of ranks, nor on what other
  * modules draw. So ranks that hold copies drop the same elements, ranks that hold pieces drop different ones, and data
  * parallel replicas, which hold different rows of the batch, too. Backward draws the mask again; nothing is kept for it.
  */

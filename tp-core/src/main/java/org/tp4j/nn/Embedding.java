@@ -30,8 +30,8 @@ public final class Embedding extends Layer {
 
     /**
      * @param vocabulary number of rows
-     * @param size of a row
-     * @param initializer of the table
+     * @param size size of a row
+     * @param initializer initial values of the table
      * @param paddingId an id whose row gets no gradient (negative counts from the end), or {@link GatherRowsOp#NO_PADDING}
      */
     public Embedding(long vocabulary, long size, Initializer initializer, long paddingId) {

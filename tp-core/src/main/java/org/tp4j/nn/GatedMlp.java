@@ -19,7 +19,7 @@ import org.tp4j.tensor.Tensor;
  * </table>
  *
  * <p>Gate and up must be cut alike, since each rank multiplies the same channels of both; other cuts are refused. X is
- * redistributed once for both, so their two gradients are added up before the one all-reduce backward. Collectives as in
+ * redistributed once for both, so their two gradients are added before the one all-reduce in backward. Collectives as in
  * {@link Mlp}. Kept for backward: X, both products and H.
  */
 public final class GatedMlp extends Layer {

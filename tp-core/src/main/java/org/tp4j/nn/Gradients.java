@@ -13,8 +13,8 @@ public final class Gradients {
     private Gradients() {}
 
     /**
-     * Sums what is pending: the gradients of parameters that were used differently on each rank of an axis, all of an axis
-     * and type in one all-reduce. Collective. Optimizers and clipping call it themselves; once done it does nothing.
+     * Runs the deferred sums: those of gradients of parameters that were used differently on each rank of an axis, one
+     * all-reduce per axis and type. Collective and idempotent. Optimizers and clipping call it themselves.
      */
     public static void finish(Collection<Parameter> parameters) {
         List<Tensor> tensors = new ArrayList<>();
@@ -26,7 +26,7 @@ public final class Gradients {
         PendingGradients.sum(tensors);
     }
 
-    /** The gradients there are, by parameter name, summed. */
+    /** The gradients that are present, by parameter name, summed. Collective. */
     public static Map<String, Tensor> of(Module model) {
         finish(model.parameters().values());
         Map<String, Tensor> result = new LinkedHashMap<>();

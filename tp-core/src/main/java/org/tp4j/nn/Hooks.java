@@ -2,6 +2,7 @@ package org.tp4j.nn;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.tp4j.nn.internal.NamePattern;
 import org.tp4j.tensor.Tensor;
 
 /** The hooks of one side of a module: what is done to its inputs, or to its outputs, in the order in which it was added. */

@@ -5,11 +5,11 @@ import org.tp4j.tensor.Region;
 import org.tp4j.tensor.Shape;
 
 /**
- * Initial values of a parameter. Element i of the whole tensor is drawn by its own number, so that a rank that fills only
- * its shard gets the slice of what one rank would get.
+ * Initial values of a parameter. Element i of the whole tensor is a function of i alone, so a rank that fills only its shard
+ * gets the slice of what one rank would get.
  *
  * <p>Fans follow the [out, in] convention: fan-in is the product of all sizes but the first, fan-out the first size times
- * the product of all sizes behind the second.
+ * the product of all sizes after the second.
  */
 @FunctionalInterface
 public interface Initializer {
@@ -18,32 +18,32 @@ public interface Initializer {
      *
      * @param out the box's array
      * @param region which box of which shape
-     * @param seed key of the generator
-     * @param stream stream of the generator, the parameter's own
+     * @param seed the key of the generator
+     * @param stream the parameter's own stream of the generator
      */
     void fill(NdArray out, Region region, long seed, long stream);
 
-    /** Every element {@code value}. */
+    /** Every element is {@code value}. */
     static Initializer constant(double value) {
         return (out, region, seed, stream) -> out.backend().elementwise().fill(out, value);
     }
 
-    /** Every element 0. */
+    /** Every element is 0. */
     static Initializer zeros() {
         return constant(0);
     }
 
-    /** Every element 1. */
+    /** Every element is 1. */
     static Initializer ones() {
         return constant(1);
     }
 
-    /** Normal numbers. */
+    /** Normally distributed. */
     static Initializer normal(double mean, double deviation) {
         return (out, region, seed, stream) -> out.backend().random().normal(out, seed, stream, region, mean, deviation);
     }
 
-    /** Uniform numbers in [low, high). */
+    /** Uniform in [low, high). */
     static Initializer uniform(double low, double high) {
         return (out, region, seed, stream) -> out.backend().random().uniform(out, seed, stream, region, low, high);
     }

@@ -11,13 +11,13 @@ import org.tp4j.tensor.Tensor;
  * <caption>Tensors</caption>
  * <tr><th>tensor</th><th>shape</th><th>on a mesh</th></tr>
  * <tr><td>X, Y</td><td>[..., size]</td><td>Invariant, or Shard of any dimension but the last ({@code SequenceParallel})</td></tr>
- * <tr><td>weight, 1 at first; bias, 0 at first</td><td>[size]</td><td>Invariant</td></tr>
+ * <tr><td>weight, initially 1; bias, initially 0</td><td>[size]</td><td>Invariant</td></tr>
  * </table>
  *
  * <p>No communication in the module. Where X is sharded, weight and bias are promoted Invariant → Replicate: their
- * gradients are terms of a sum over the axis, taken with all other such sums when an optimizer (or {@link Gradients})
- * asks. Kept for backward: X and two numbers a row. The variance is the biased one, computed from differences to the
- * mean; relative error a few units in the last place.
+ * gradients are terms of a sum over the axis, taken with all other such sums by the optimizer (or {@link Gradients}). Kept
+ * for backward: X and two numbers per row. The variance is the biased one, computed from differences to the mean; relative
+ * error a few units in the last place.
  */
 public final class LayerNorm extends Layer {
     private final double eps;
@@ -30,7 +30,7 @@ public final class LayerNorm extends Layer {
     }
 
     /**
-     * @param size of a row
+     * @param size size of a row
      * @param eps added to the variance
      * @param bias whether a bias is added
      */

@@ -21,7 +21,7 @@ import org.tp4j.tensor.Tensor;
  *
  * <p>Collectives for n rows: forward one all-reduce of n·d elements (g), backward one of n·d elements (f), which runs under
  * the product dW1; none in between (Shoeybi et al., arXiv 1909.08053, section 3). Kept for backward: X, X W1ᵀ and H. T
- * ranks differ from one by the order of a sum of p terms an element.
+ * ranks differ from one by the order of a sum of p terms per element.
  */
 public final class Mlp extends Layer {
     private final Linear up;

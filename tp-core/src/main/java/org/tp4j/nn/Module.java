@@ -13,6 +13,7 @@ import java.util.function.ObjIntConsumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.autograd.internal.Gathers;
+import org.tp4j.nn.internal.NamePattern;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ExecutionContext;
@@ -77,8 +78,8 @@ public abstract class Module {
     }
 
     /**
-     * Makes a parameter of another module this module's too (tied weights): it stays one parameter, listed, stored, updated
-     * and counted once.
+     * Shares a parameter of another module (tied weights): it stays one parameter, listed, stored, updated and counted
+     * once.
      */
     protected final Parameter tie(String parameterName, Parameter shared) {
         checkName(parameterName);
@@ -301,7 +302,7 @@ public abstract class Module {
         return all;
     }
 
-    /** The parameters whose dotted paths follow a {@link NamePattern}, such as {@code layers.*.norm.weight}. */
+    /** The parameters whose dotted paths match a pattern in which {@code *} stands for one segment, such as {@code layers.*.norm.weight}. */
     public final Map<String, Parameter> parameters(String pattern) {
         NamePattern wanted = NamePattern.of(pattern);
         Map<String, Parameter> chosen = parameters();
@@ -309,7 +310,7 @@ public abstract class Module {
         return chosen;
     }
 
-    /** Elements of all parameters, of the whole model whatever part of it this rank holds; tied ones count once. */
+    /** Number of elements of all parameters of the whole model, whatever this rank holds; tied ones count once. */
     public final long parameterCount() {
         return parameters().values().stream()
                 .mapToLong(parameter -> parameter.shape().elements())
@@ -320,9 +321,9 @@ public abstract class Module {
      * Gives every parameter memory and initial values: each rank allocates and fills only its shards, with the values that
      * one rank alone would draw.
      *
-     * @param backend where
+     * @param backend where they are allocated
      * @param dtype type of all parameters
-     * @param seed of initial values and dropout
+     * @param seed seed of initial values and dropout
      */
     public final void materialize(Backend backend, DType dtype, long seed) {
         parameters().forEach((n, parameter) -> {
@@ -332,7 +333,7 @@ public abstract class Module {
         modules().values().forEach(module -> module.seed = seed);
     }
 
-    /** Sets dropout and the like to training or not. */
+    /** Switches the module and all below it between training and evaluation, which dropout depends on. */
     public final void train(boolean on) {
         modules().values().forEach(module -> module.training = on);
     }
@@ -353,8 +354,8 @@ public abstract class Module {
     }
 
     /**
-     * Tells dropout which step begins: the masks of a step depend on the seed, the module's path, the step, and how often
-     * the module has been called in it. Without it every call counts on from the last.
+     * Begins a step for dropout: its masks depend on the seed, the module's path, the step, and how often the module has
+     * been called in the step. Without this, calls are counted on from the last.
      */
     public final void beginStep(long number) {
         for (Module module : modules().values()) {
@@ -382,7 +383,7 @@ public abstract class Module {
         }
     }
 
-    /** All parameters' tensors by name, for saving. */
+    /** The tensors of all parameters by name, for saving. */
     public final Map<String, Tensor> state() {
         Map<String, Tensor> state = new LinkedHashMap<>();
         parameters().forEach((n, parameter) -> state.put(n, parameter.tensor()));
@@ -394,7 +395,7 @@ public abstract class Module {
      *
      * @param values tensors by name: whole ones, the same on every rank, or tensors on a mesh, such as another model's
      *     {@link #state()}
-     * @throws IllegalArgumentException listing every name that is missing or too many and every shape or type that differs
+     * @throws IllegalArgumentException listing every missing or unknown name and every shape or type that differs
      */
     public final void loadState(Map<String, ? extends Tensor> values) {
         State.load(parameters(), values);
@@ -405,7 +406,7 @@ public abstract class Module {
         return "";
     }
 
-    /** The module and all below it as a tree, a line each, with how they are split. */
+    /** The module and all below it as a tree, one line per module, with the styles that split them. */
     @Override
     public final String toString() {
         StringBuilder text = new StringBuilder();

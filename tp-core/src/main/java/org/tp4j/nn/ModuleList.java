@@ -4,7 +4,7 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Modules named "0", "1", ... that their owner calls, such as the layers of a transformer.
+ * Modules named "0", "1", ... that their parent calls, such as the layers of a transformer.
  *
  * <pre>{@code
  * private final ModuleList<Block> layers = child("layers", new ModuleList<>(blocks)); // layers.0, layers.1, ...
@@ -16,7 +16,7 @@ import java.util.List;
  *
  * <p>{@link Sequential} is the list that calls its modules itself.
  *
- * @param <M> what the modules are
+ * @param <M> type of the modules
  */
 public final class ModuleList<M extends Module> extends Module implements Iterable<M> {
     private final List<M> modules;
@@ -34,7 +34,7 @@ public final class ModuleList<M extends Module> extends Module implements Iterab
         return modules.size();
     }
 
-    /** Module by number. */
+    /** Module by index. */
     public M get(int index) {
         return modules.get(index);
     }

@@ -3,8 +3,8 @@ package org.tp4j.nn;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
+import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.internal.Boxes;
@@ -18,7 +18,7 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /**
- * A trained tensor of a module: declared with a name, a global shape and initial values, then placed on a mesh (or not),
+ * A trainable tensor of a module: declared with a name, a global shape and initial values, then placed on a mesh (or not),
  * then materialized, when each rank allocates only its shard.
  */
 public final class Parameter {
@@ -38,7 +38,7 @@ public final class Parameter {
         this.initializer = initializer;
     }
 
-    /** Name: that within its module, and once the model is materialized the dotted path from the model. */
+    /** Its name within its module; once the model is materialized, its dotted path from the model. */
     public String name() {
         return name;
     }
@@ -47,12 +47,12 @@ public final class Parameter {
         name = path;
     }
 
-    /** Sizes of the whole parameter. */
+    /** Shape of the whole parameter. */
     public Shape shape() {
         return shape;
     }
 
-    /** How it lies on a mesh, null if on none. */
+    /** Its layout, null if it is on no mesh. */
     public @Nullable Layout layout() {
         return layout;
     }
@@ -62,7 +62,7 @@ public final class Parameter {
         return tensor != null;
     }
 
-    /** How often it has been placed; what was made for an earlier placement (an optimizer) no longer fits. */
+    /** How often it has been placed; state made for an earlier placement, such as an optimizer's, no longer fits. */
     public int placements() {
         return placements;
     }
@@ -97,9 +97,9 @@ public final class Parameter {
     }
 
     /**
-     * Places it on a mesh; values it has already are kept, each rank going on with its part.
+     * Places it on a mesh. Values it already has are kept: each rank keeps its part of them.
      *
-     * @throws IllegalArgumentException if the layout is not one of tensors of this shape; nothing is changed
+     * @throws IllegalArgumentException if tensors of this shape cannot be laid out so; nothing is changed
      */
     public void place(Layout to) {
         Region region = to.region(shape);
@@ -117,10 +117,10 @@ public final class Parameter {
     }
 
     /**
-     * As {@link #place(Layout)}, noting which plan entry cuts it along a mesh axis, for the message if a second one wants to.
+     * As {@link #place(Layout)}, noting which plan entry shards it along a mesh axis, for the error message if a second entry tries to.
      *
      * @param axis name of the axis
-     * @param entry the entry, in words
+     * @param entry text of the entry
      */
     public void place(Layout to, String axis, String entry) {
         place(to);
@@ -132,7 +132,7 @@ public final class Parameter {
         return cutBy.get(axis);
     }
 
-    /** Gives it memory and initial values; stream of random numbers: its name. */
+    /** Gives it memory and initial values, drawn from the stream of its name. */
     void materialize(Backend backend, DType dtype, long seed) {
         placements += tensor == null ? 0 : 1;
         tensor = Scope.outside(() -> {
@@ -146,7 +146,7 @@ public final class Parameter {
 
     private Tensor leaf(NdArray local) {
         Layout at = layout;
-        Tensor made = at == null ? Tensors.of(local) : DTensors.parameter(local, shape, at);
+        Tensor made = at == null ? Tensors.of(local) : MeshBorder.parameter(local, shape, at);
         return made.requiresGrad(trainable);
     }
 
@@ -158,8 +158,8 @@ public final class Parameter {
      */
     public void assign(Tensor values) {
         if (!values.shape().equals(shape)) {
-            throw new IllegalArgumentException("parameter '" + name + "' has shape " + shape + ", but values of shape "
-                    + values.shape() + " are given");
+            throw new IllegalArgumentException("parameter '" + name + "' has shape " + shape
+                    + ", but the values given have shape " + values.shape());
         }
         NdArray mine = tensor().local();
         Tensor source = values.detach().cast(mine.dtype());

@@ -10,17 +10,17 @@ import org.tp4j.tensor.Tensor;
  * <caption>Tensors</caption>
  * <tr><th>tensor</th><th>shape</th><th>on a mesh</th></tr>
  * <tr><td>X, Y</td><td>[..., size]</td><td>Invariant, or Shard of any dimension but the last ({@code SequenceParallel})</td></tr>
- * <tr><td>weight, 1 at first</td><td>[size]</td><td>Invariant</td></tr>
+ * <tr><td>weight, initially 1</td><td>[size]</td><td>Invariant</td></tr>
  * </table>
  *
- * <p>Communication and gradients as in {@link LayerNorm}. Kept for backward: X and one number a row.
+ * <p>Communication and gradients as in {@link LayerNorm}. Kept for backward: X and one number per row.
  */
 public final class RmsNorm extends Layer {
     private final double eps;
     private final Parameter weight;
 
     /**
-     * @param size of a row
+     * @param size size of a row
      * @param eps added to the mean square
      */
     public RmsNorm(long size, double eps) {

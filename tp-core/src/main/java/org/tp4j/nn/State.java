@@ -4,10 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.tp4j.nn.internal.NamePattern;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Tensor;
 
-/** The parameters of a model against values by name: all of them fit, or nothing is changed. */
+/** Loads values by name into the parameters of a model: all of them fit, or nothing is changed. */
 final class State {
     private static final int MOST_NAMES = 12;
 
@@ -16,7 +17,7 @@ final class State {
     /**
      * Overwrites all parameters.
      *
-     * @throws IllegalArgumentException listing every name that is missing or too many and every shape or type that differs
+     * @throws IllegalArgumentException listing every missing or unknown name and every shape or type that differs
      */
     static void load(Map<String, Parameter> parameters, Map<String, ? extends Tensor> values) {
         List<String> problems = new ArrayList<>();
@@ -51,7 +52,7 @@ final class State {
         }
     }
 
-    /** A type by our name and by that of safetensors files, where state usually comes from. */
+    /** A type by its own name and by that of safetensors files, where state usually comes from. */
     private static String type(DType dtype) {
         return dtype + " (" + dtype.safetensorsName() + ")";
     }

@@ -1,11 +1,11 @@
 package org.tp4j.nn;
 
-/** Streams of random numbers by name: a parameter or a call draws from its own, whatever else is drawn. */
-public final class Streams {
+/** Streams of random numbers by name: each parameter and each call draws from its own, whatever else is drawn. */
+final class Streams {
     private Streams() {}
 
     /** A 64-bit hash of a name (FNV-1a over its UTF-16 units, then mixed as in SplitMix64). */
-    public static long of(String name) {
+    static long of(String name) {
         long hash = 0xcbf29ce484222325L;
         for (int i = 0; i < name.length(); i++) {
             hash = (hash ^ name.charAt(i)) * 0x100000001b3L;
@@ -14,7 +14,7 @@ public final class Streams {
     }
 
     /** The stream of a numbered use of another stream. */
-    public static long of(long stream, long number) {
+    static long of(long stream, long number) {
         return mix(stream ^ mix(number + 0x9e3779b97f4a7c15L));
     }
 

@@ -1,6 +1,6 @@
 /**
  * Modules and their parameters, written for one rank; on a mesh they are the same modules with their parameters placed and
- * their inputs and outputs redistributed by {@code org.tp4j.parallel}.
+ * their tensors redistributed by {@code org.tp4j.parallel}.
  */
 @org.jspecify.annotations.NullMarked
 package org.tp4j.nn;

@@ -16,14 +16,14 @@ import org.tp4j.tensor.ParameterUpdate;
  * w ← w − η · m/(1−β₁ᵗ) / (√(v/(1−β₂ᵗ)) + ε)
  * </pre>
  *
- * <p>State a parameter: {@code m} and {@code v}.
+ * <p>State per parameter: {@code m} and {@code v}.
  */
 public final class Adam extends Optimizer {
     private static final double DEFAULT_DECAY = 0;
 
     private final AdamOptions options;
 
-    /** Trains all parameters of a model at a fixed rate. */
+    /** Trains all parameters of a model at a fixed learning rate. */
     public Adam(Module model, double learningRate) {
         this(model, options().learningRate(learningRate).build());
     }
@@ -39,7 +39,7 @@ public final class Adam extends Optimizer {
         this.options = options;
     }
 
-    /** Options to choose from; a weight decay of 0 unless set. */
+    /** A builder of options; the weight decay is 0 unless set. */
     public static AdamOptions.Builder options() {
         return new AdamOptions.Builder(DEFAULT_DECAY);
     }

@@ -2,7 +2,7 @@ package org.tp4j.optim;
 
 /**
  * Options of {@link Adam} and {@link AdamW}; made by {@link Adam#options()} and {@link AdamW#options()}, whose default
- * decay differs.
+ * weight decays differ.
  *
  * @param learningRate its schedule; 0.001 by default
  * @param beta1 decay of the mean of gradients; 0.9 by default
@@ -43,7 +43,7 @@ public record AdamOptions(
             return this;
         }
 
-        /** Sets both decays of the means. */
+        /** Sets the decays of both means. */
         public Builder betas(double first, double second) {
             beta1 = first;
             beta2 = second;

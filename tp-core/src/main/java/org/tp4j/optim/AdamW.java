@@ -17,14 +17,14 @@ import org.tp4j.tensor.ParameterUpdate;
  * w ← w − η · m/(1−β₁ᵗ) / (√(v/(1−β₂ᵗ)) + ε)
  * </pre>
  *
- * <p>State a parameter: {@code m} and {@code v}.
+ * <p>State per parameter: {@code m} and {@code v}.
  */
 public final class AdamW extends Optimizer {
     private static final double DEFAULT_DECAY = 0.01;
 
     private final AdamOptions options;
 
-    /** Trains all parameters of a model at a fixed rate. */
+    /** Trains all parameters of a model at a fixed learning rate. */
     public AdamW(Module model, double learningRate) {
         this(model, options().learningRate(learningRate).build());
     }
@@ -40,7 +40,7 @@ public final class AdamW extends Optimizer {
         this.options = options;
     }
 
-    /** Options to choose from; a weight decay of 0.01 unless set. */
+    /** A builder of options; the weight decay is 0.01 unless set. */
     public static AdamOptions.Builder options() {
         return new AdamOptions.Builder(DEFAULT_DECAY);
     }

@@ -1,6 +1,6 @@
 package org.tp4j.optim;
 
-/** Ranges of options. */
+/** Checks the ranges of options. */
 final class Checks {
     private Checks() {}
 

@@ -17,21 +17,21 @@ import org.tp4j.tensor.UnaryFunction;
  * optimizer.step();
  * }</pre>
  *
- * <p>norm = (Σ |g|ᵖ)^(1/p) over every element of every parameter's gradient, counted once: from a gradient's layout follows
+ * <p>norm = (Σ |g|ᵖ)^(1/p) over every element of every parameter's gradient, counted once: a gradient's layout says
  * along which axes ranks hold different elements (Shard) and along which the same (Invariant). If norm &gt; max, every
- * gradient is multiplied by max / (norm + 1e-6), where that is below 1; otherwise nothing is written.
+ * gradient is multiplied by max / (norm + 1e-6) if that is below 1; otherwise nothing is written.
  *
- * <p>The deferred sums of gradients run first. Then one gather of a few FLOAT64 a rank for each mesh axis that cuts a
- * parameter; none if no axis does. Every rank gets the same bits, and so takes the same decision. Tied parameters count
- * once; those that are frozen or have no gradient do not count.
+ * <p>The deferred sums of gradients run first. Then comes one gather of a few FLOAT64 numbers per rank for each mesh axis that cuts
+ * a parameter. Every rank gets the same bits and so takes the same decision. Tied parameters count once; those that are
+ * frozen or have no gradient do not count.
  *
- * <p>A norm that is infinite or NaN clips nothing: the gradients stay as they are on every rank, and the norm returned says
- * so. Whoever would rather have an error asks for it, and {@link Optimizer#stepIfFinite} passes over such steps.
+ * <p>A norm that is infinite or NaN clips nothing: the gradients stay as they are on every rank, and that norm is returned.
+ * It is an error on request, and {@link Optimizer#stepIfFinite} skips such steps.
  *
- * <p>A gradient's own sum is the backend's, in 64 bits or pairwise; all else is FLOAT64. In FLOAT32 expect 1e-6 of the norm.
+ * <p>Each gradient's own sum is the backend's, in 64 bits or pairwise; the rest is FLOAT64. Relative error in FLOAT32: 1e-6.
  */
 public final class GradientClipping {
-    /** PyTorch's constant, against a division by 0. */
+    /** PyTorch's constant; avoids a division by 0. */
     private static final double IN_DIVISOR = 1e-6;
 
     private GradientClipping() {}
@@ -41,7 +41,7 @@ public final class GradientClipping {
         return byNorm(model.parameters().values(), maxNorm, NormType.L2, false);
     }
 
-    /** As {@link #byNorm(Collection, double, NormType, boolean)} without an error. */
+    /** As {@link #byNorm(Collection, double, NormType, boolean)}; a norm that is not finite is no error. */
     public static double byNorm(Collection<Parameter> parameters, double maxNorm, NormType type) {
         return byNorm(parameters, maxNorm, type, false);
     }
@@ -49,11 +49,11 @@ public final class GradientClipping {
     /**
      * Clips gradients; returns the norm they had. Collective.
      *
-     * @param maxNorm the largest norm left as it is
+     * @param maxNorm the largest norm that is not clipped
      * @param type which norm
      * @param errorIfNonFinite whether a norm that is infinite or NaN is an error
      * @throws IllegalArgumentException if {@code maxNorm} is negative or NaN
-     * @throws NonFiniteGradientException on every rank, if asked for and the norm is infinite or NaN; no gradient is changed
+     * @throws NonFiniteGradientException on every rank, if requested and the norm is infinite or NaN; no gradient is changed
      */
     public static double byNorm(
             Collection<Parameter> parameters, double maxNorm, NormType type, boolean errorIfNonFinite) {
@@ -79,7 +79,7 @@ public final class GradientClipping {
         return norm;
     }
 
-    /** The norm of all gradients, which stay as they are. Collective. */
+    /** The norm of all gradients, which are not changed. Collective. */
     public static double norm(Collection<Parameter> parameters, NormType type) {
         return GradientNorm.of(ReadyGradient.of(parameters), type);
     }

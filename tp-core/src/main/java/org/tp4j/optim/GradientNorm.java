@@ -20,13 +20,12 @@ import org.tp4j.tensor.Shape;
 /**
  * The norm of all gradients as one vector, each element counted once however many ranks hold it.
  *
- * <p>Gradients are sorted by the set of axes that cut them. What a rank holds is reduced to one FLOAT64 a set; then, axis
- * by axis, the numbers of all ranks are gathered in one call and those of the sets it cuts are joined. Along the other axes
- * ranks hold the same bits and nothing is added.
+ * <p>Gradients are sorted by the set of axes that cut them. What a rank holds is reduced to one FLOAT64 per set; then,
+ * axis by axis, the numbers of all ranks are gathered in one call and those of the sets that the axis cuts are reduced. Along
+ * the other axes ranks hold the same bits, and nothing is added.
  *
- * <p>Gathered and joined in the order of the ranks, rather than all-reduced: the result is then the same bits in every row
- * and column of a mesh, whichever way an engine's ring runs, and a NaN survives a maximum, which MPI and NCCL do not
- * promise.
+ * <p>Gathering and reducing in rank order, rather than an all-reduce, gives the same bits in every row and column of a mesh,
+ * whichever way an engine's ring runs, and a NaN survives a maximum, which MPI and NCCL do not guarantee.
  */
 @SuppressWarnings("try") // scopes that only own
 final class GradientNorm {
@@ -52,7 +51,7 @@ final class GradientNorm {
                 reduceLocal(members.get(s), type, parts.window(s, Shape.scalar()));
             }
             for (Axis axis : axes) {
-                join(axis, sets, type, parts);
+                reduceAlong(axis, sets, type, parts);
             }
             return total(parts, type);
         }
@@ -79,14 +78,14 @@ final class GradientNorm {
         backend.reduction().reduce(type.ofParts(), each, new boolean[] {true}, out);
     }
 
-    private static void join(Axis axis, List<Set<Axis>> sets, NormType type, NdArray parts) {
+    private static void reduceAlong(Axis axis, List<Set<Axis>> sets, NormType type, NdArray parts) {
         int n = sets.size();
         NdArray all = GroupNumbers.allGather(axis.group(), parts);
-        NdArray joined = NdArray.allocate(parts.backend(), DType.FLOAT64, Shape.of(n));
-        parts.backend().reduction().reduce(type.ofParts(), all, new boolean[] {true, false}, joined);
+        NdArray reduced = NdArray.allocate(parts.backend(), DType.FLOAT64, Shape.of(n));
+        parts.backend().reduction().reduce(type.ofParts(), all, new boolean[] {true, false}, reduced);
         for (int s = 0; s < n; s++) {
             if (sets.get(s).contains(axis)) {
-                parts.window(s, Shape.scalar()).assign(joined.window(s, Shape.scalar()));
+                parts.window(s, Shape.scalar()).assign(reduced.window(s, Shape.scalar()));
             }
         }
     }

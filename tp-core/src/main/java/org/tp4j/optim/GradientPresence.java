@@ -4,21 +4,22 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.GroupNumbers;
 import org.tp4j.layout.Layout;
 import org.tp4j.mesh.Axis;
 
 /**
- * Compares over the ranks which parameters have a gradient: where one rank trains a parameter and another passes it over,
- * copies drift apart without a sound, or a deferred sum waits for ever.
+ * Compares over the ranks which parameters have a gradient: if one rank trains a parameter and another does not, copies
+ * silently drift apart, or a deferred sum waits forever.
  */
 final class GradientPresence {
     private GradientPresence() {}
 
     /**
-     * Compares along every axis the parameters lie on. Collective: one gather of a bit a parameter for each axis.
+     * Compares along every axis of the parameters' meshes. Collective: one gather of one bit per parameter for each axis.
      *
-     * @throws IllegalStateException on every rank of the axis where they differ
+     * @throws CommunicationException on every rank of the axis where they differ
      */
     static void compare(List<Slot> slots) {
         Set<Axis> axes = new LinkedHashSet<>();
@@ -55,10 +56,11 @@ final class GradientPresence {
                 (all[r * mine.length + i] ? with : without).add(r);
             }
             if (!with.isEmpty() && !without.isEmpty()) {
-                throw new IllegalStateException("parameter '" + here.get(i).name() + "' has a gradient on ranks " + with
-                        + " of mesh axis '" + axis.name() + "' but none on ranks " + without
-                        + "; HINT: every rank runs the same modules and backward(); one without data takes a loss of 0"
-                        + " from an empty batch");
+                throw new CommunicationException(
+                        "parameter '" + here.get(i).name() + "' has a gradient on ranks " + with
+                                + " of mesh axis '" + axis.name() + "' but none on ranks " + without
+                                + "; HINT: run the same modules and backward() on every rank; a rank without data takes a loss of"
+                                + " 0 from an empty batch");
             }
         }
     }

@@ -3,7 +3,7 @@ package org.tp4j.optim;
 import java.util.List;
 import org.tp4j.tensor.TpException;
 
-/** Gradients hold an infinity or a NaN where the caller asked for an error; thrown on every rank, nothing is changed. */
+/** A gradient holds an infinity or a NaN; thrown on every rank, and no gradient is changed. */
 public final class NonFiniteGradientException extends TpException {
     private static final long serialVersionUID = 1;
 
@@ -14,9 +14,9 @@ public final class NonFiniteGradientException extends TpException {
         super("the norm of all gradients is " + norm + "; "
                 + (parameters.isEmpty()
                         ? "every element on this rank is finite"
-                        : "on this rank it is in those of " + parameters)
-                + "; no gradient was changed; HINT: a lower learning rate, or Optimizer.stepIfFinite() to pass such"
-                + " steps over");
+                        : "on this rank the gradients of " + parameters + " are not finite")
+                + "; no gradient was changed; HINT: a lower learning rate, or Optimizer.stepIfFinite() to skip such"
+                + " steps");
         this.norm = norm;
         this.parameters = List.copyOf(parameters);
     }

@@ -2,13 +2,13 @@ package org.tp4j.optim;
 
 import org.tp4j.tensor.ReductionKernels;
 
-/** Which norm of all gradients together. */
+/** A norm of all gradients as one vector. */
 public enum NormType {
-    /** Sum of magnitudes. */
+    /** Sum of absolute values. */
     L1(ReductionKernels.Kind.SUM_ABS, ReductionKernels.Kind.SUM),
     /** Root of the sum of squares. */
     L2(ReductionKernels.Kind.SUM_SQUARES, ReductionKernels.Kind.SUM),
-    /** Largest magnitude. */
+    /** Largest absolute value. */
     INF(ReductionKernels.Kind.MAX_ABS, ReductionKernels.Kind.MAX);
 
     private final ReductionKernels.Kind ofElements;
@@ -34,20 +34,20 @@ public enum NormType {
         if (p == Double.POSITIVE_INFINITY) {
             return INF;
         }
-        throw new IllegalArgumentException("a gradient norm of exponent " + p + "; HINT: 1, 2 or infinity");
+        throw new IllegalArgumentException("there is no gradient norm of exponent " + p + "; HINT: 1, 2 or infinity");
     }
 
-    /** From elements to one part of the norm. */
+    /** Reduces elements to one part of the norm. */
     ReductionKernels.Kind ofElements() {
         return ofElements;
     }
 
-    /** From parts to their union. */
+    /** Reduces parts to one. */
     ReductionKernels.Kind ofParts() {
         return ofParts;
     }
 
-    /** From the union of all parts to the norm. */
+    /** The norm, given the reduction of all parts. */
     double finish(double whole) {
         return this == L2 ? Math.sqrt(whole) : whole;
     }

@@ -6,6 +6,8 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.tp4j.comm.CommunicationException;
+import org.tp4j.layout.LayoutException;
 import org.tp4j.nn.Gradients;
 import org.tp4j.nn.Parameter;
 import org.tp4j.tensor.Backend;
@@ -15,7 +17,7 @@ import org.tp4j.tensor.StepRecording;
 import org.tp4j.tensor.Tensor;
 
 /**
- * Changes parameters by their gradients.
+ * Updates parameters by their gradients.
  *
  * <pre>{@code
  * Parallelize.apply(model, mesh, plan);
@@ -31,17 +33,17 @@ import org.tp4j.tensor.Tensor;
  * }
  * }</pre>
  *
- * <p>It is made after the model has been placed and materialized; placed or materialized anew later, the model is refused.
- * State (FLOAT32, FLOAT64 where the parameter is) has the layout of its parameter, so that each rank keeps that of its
- * shards alone, is allocated when the optimizer is made and lives as long as it. A 16-bit parameter has a FLOAT32 copy, on
- * which steps are taken; should somebody else write the parameter in between, the copy follows.
+ * <p>It is made after the model has been placed and materialized; if the model is placed or materialized again later, the
+ * optimizer refuses to step. State (FLOAT32, FLOAT64 if the parameter is) has the layout of its parameter, so each rank keeps
+ * only that of its shards; it is allocated when the optimizer is made and lives as long as the optimizer. A 16-bit parameter
+ * has a FLOAT32 copy on which steps are taken; if the parameter is written in between, the copy follows.
  *
- * <p>{@link #step} runs the deferred sums of gradients first, and cannot be had without. A parameter that is frozen or has no
- * gradient is passed over and its own step count stays; a tied one is changed once. The first step compares over the ranks
- * which parameters have a gradient (every step with {@code -Dtp4j.checking=true}). Besides that a step communicates nothing
- * and, from the second on, allocates nothing.
+ * <p>{@link #step} always runs the deferred sums of gradients first. A parameter that is frozen or has no gradient is skipped
+ * and its own step count stays; a tied one is updated once. The first step compares over the ranks which parameters have a
+ * gradient (every step with {@code -Dtp4j.checking=true}). Apart from that a step communicates nothing and, from the second
+ * on, allocates nothing.
  *
- * <p>A kind of one's own extends this class and implements {@link #update}.
+ * <p>Custom optimizers extend this class and implement {@link #update}.
  */
 public abstract class Optimizer {
     private static final boolean CHECK_ALWAYS = Boolean.getBoolean("tp4j.checking");
@@ -59,7 +61,8 @@ public abstract class Optimizer {
      *
      * @param stateNames names of the arrays kept for each parameter, such as {@code m}
      * @throws IllegalArgumentException if there is no parameter, or one is in two groups
-     * @throws IllegalStateException if a parameter has no values yet, or lies Replicate on a mesh axis
+     * @throws IllegalStateException if a parameter has no values yet
+     * @throws LayoutException if a parameter is Replicate on a mesh axis
      */
     protected Optimizer(
             List<ParameterGroup> groups, LearningRateSchedule schedule, double weightDecay, List<String> stateNames) {
@@ -104,11 +107,11 @@ public abstract class Optimizer {
         return getClass().getSimpleName();
     }
 
-    /** Changes one parameter and its state, in place; what kind of optimizer it is. */
+    /** Updates one parameter and its state in place: the optimizer's formula. */
     protected abstract void update(ParameterUpdate next);
 
     /**
-     * Changes several parameters on one backend and their state, in place: one after the other, unless a kind can do better.
+     * Updates several parameters on one backend and their state in place: one after another, unless overridden.
      *
      * @param next at least one
      */
@@ -117,19 +120,21 @@ public abstract class Optimizer {
     }
 
     /**
-     * Sums what is pending of the gradients, then changes every parameter that has one. Collective.
+     * Runs the deferred sums of gradients, then updates every parameter that has a gradient. Collective.
      *
-     * @throws IllegalStateException if a parameter has been placed or materialized anew since the optimizer was made, or has
-     *     a gradient on some ranks only; nothing is changed
+     * @throws LayoutException if a parameter's layout has changed since the optimizer was made; nothing is changed
+     * @throws IllegalStateException if a parameter has been placed or materialized again since the optimizer was made
+     * @throws CommunicationException on every rank of an axis, if a parameter has a gradient on some of them only; nothing is
+     *     changed
      */
     public final void step() {
         prepare();
-        change();
+        updateParameters();
     }
 
     /**
-     * As {@link #step}, unless a gradient holds an infinity or a NaN anywhere: then no rank changes a parameter, state or step
-     * count. Collective; one gather of a few numbers decides for all.
+     * As {@link #step}, unless a gradient holds an infinity or a NaN on any rank: then no rank changes a parameter, state or
+     * step count. Collective; one gather of a few numbers decides for all.
      *
      * @return whether the step was taken, the same on every rank
      */
@@ -138,7 +143,7 @@ public abstract class Optimizer {
         if (!Double.isFinite(GradientNorm.of(ReadyGradient.of(parameters), NormType.INF))) {
             return false;
         }
-        change();
+        updateParameters();
         return true;
     }
 
@@ -157,12 +162,12 @@ public abstract class Optimizer {
         }
     }
 
-    private void change() {
+    private void updateParameters() {
         checkedRate();
         List<Slot> changed = new ArrayList<>();
         Map<Backend, List<ParameterUpdate>> updates = new LinkedHashMap<>();
         Map<ParameterGroup, StepNumber> rates = new IdentityHashMap<>();
-        Map<Long, StepNumber> counts = new HashMap<>(); // parameters that have taken as many steps share one
+        Map<Long, StepNumber> counts = new HashMap<>(); // shared by parameters that have taken equally many steps
         for (Slot slot : slots) {
             if (slot.hasGradient()) {
                 slot.ensureState(stateNames.size());
@@ -189,7 +194,7 @@ public abstract class Optimizer {
         return rate;
     }
 
-    /** Forgets the gradients of all its parameters. */
+    /** Clears the gradients of all its parameters. */
     public final void clearGradients() {
         for (Parameter parameter : parameters) {
             if (parameter.isMaterialized()) {
@@ -198,7 +203,7 @@ public abstract class Optimizer {
         }
     }
 
-    /** The learning rate of the next step, before any group's factor. */
+    /** The learning rate of the next step, without any group's factor. */
     public final double learningRate() {
         return schedule.rate(stepCount);
     }
@@ -218,19 +223,20 @@ public abstract class Optimizer {
     }
 
     /**
-     * All there is to save besides the parameters, by name. It shares the optimizer's memory: save or gather it before the
-     * next step.
+     * All state to save besides the parameters, by name. It shares the optimizer's memory: save or gather it before the next
+     * step.
      *
      * <table>
      * <caption>Names, for a parameter {@code w}</caption>
      * <tr><th>name</th><th>what</th><th>layout</th></tr>
      * <tr><td>{@code step}</td><td>INT64 [], steps finished</td><td>none</td></tr>
      * <tr><td>{@code w.step}</td><td>INT64 [], steps w has taken</td><td>none</td></tr>
-     * <tr><td>{@code w.m}, {@code w.v}, {@code w.momentum}</td><td>as the kind says</td><td>that of w</td></tr>
+     * <tr><td>{@code w.m}, {@code w.v}, {@code w.momentum}</td><td>as the optimizer names them</td><td>that of w</td></tr>
      * <tr><td>{@code w.master}</td><td>FLOAT32 copy of a 16-bit w</td><td>that of w</td></tr>
      * </table>
      *
-     * @throws IllegalStateException if a parameter has been placed or materialized anew since the optimizer was made
+     * @throws LayoutException if a parameter's layout has changed since the optimizer was made
+     * @throws IllegalStateException if a parameter has been placed or materialized again since the optimizer was made
      */
     public final Map<String, Tensor> state() {
         checkUnmoved();
@@ -238,11 +244,12 @@ public abstract class Optimizer {
     }
 
     /**
-     * Takes over all that {@link #state} gave in another run, on whichever number of ranks; or nothing, if it does not fit.
+     * Loads what {@link #state} returned in another run, on any number of ranks; nothing is changed if it does not fit.
      *
      * @param values by name, the same on every rank: whole tensors, each rank keeping its part; or tensors on the mesh
-     * @throws IllegalArgumentException listing every name that is missing or too many and every shape or type that differs
-     * @throws IllegalStateException if a parameter has been placed or materialized anew since the optimizer was made
+     * @throws IllegalArgumentException listing every missing or unknown name and every shape or type that differs
+     * @throws LayoutException if a parameter's layout has changed since the optimizer was made
+     * @throws IllegalStateException if a parameter has been placed or materialized again since the optimizer was made
      */
     public final void loadState(Map<String, ? extends Tensor> values) {
         checkUnmoved();

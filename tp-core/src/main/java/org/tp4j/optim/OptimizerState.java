@@ -5,10 +5,11 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
+import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.internal.Boxes;
@@ -18,7 +19,7 @@ import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
-/** An optimizer's state as named tensors, and back; see {@link Optimizer#state}. */
+/** An optimizer's state to named tensors and back; see {@link Optimizer#state}. */
 final class OptimizerState {
     private static final String STEP = "step";
     private static final String MASTER = "master";
@@ -71,7 +72,9 @@ final class OptimizerState {
     private static Tensor laidOut(Slot slot, NdArray local) {
         Layout layout = slot.layout();
         Tensor plain = Tensors.of(local);
-        return layout == null ? plain : DTensors.trusted(plain, slot.parameter().shape(), layout);
+        return layout == null
+                ? plain
+                : MeshBorder.trusted(plain, slot.parameter().shape(), layout);
     }
 
     /** Overwrites the state of all slots, or of none; returns the number of steps finished. */
@@ -120,7 +123,7 @@ final class OptimizerState {
         } else if (value.shape().elements() != 1 || !value.dtype().isInteger()) {
             problems.add("'" + name + "' must be one whole number, is " + value.dtype() + value.shape());
         } else if (value.toLongs()[0] < 0) {
-            problems.add("'" + name + "' is " + value.toLongs()[0] + ", a number of steps is at least 0");
+            problems.add("'" + name + "' is " + value.toLongs()[0] + ", but a number of steps is at least 0");
         }
     }
 
@@ -138,7 +141,7 @@ final class OptimizerState {
     }
 
     private static long count(@Nullable Tensor number) {
-        return java.util.Objects.requireNonNull(number).toLongs()[0];
+        return Objects.requireNonNull(number).toLongs()[0];
     }
 
     /** Writes this rank's part of {@code value} over {@code to}. */
@@ -152,7 +155,7 @@ final class OptimizerState {
                     && onMesh.layout().equals(layout)) {
                 part = onMesh.local();
             } else {
-                Tensor present = java.util.Objects.requireNonNull(value);
+                Tensor present = Objects.requireNonNull(value);
                 NdArray whole = (present instanceof DTensor onMesh ? onMesh.fullTensor() : present).local();
                 Region region = layout == null
                         ? Region.whole(slot.parameter().shape())

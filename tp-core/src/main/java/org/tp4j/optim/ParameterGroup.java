@@ -10,7 +10,7 @@ import org.tp4j.nn.Module;
 import org.tp4j.nn.Parameter;
 
 /**
- * Parameters that an optimizer treats alike, where they differ from the others.
+ * Parameters with a learning rate or weight decay of their own.
  *
  * <pre>{@code
  * Optimizer optimizer = new AdamW(
@@ -19,7 +19,7 @@ import org.tp4j.nn.Parameter;
  *
  * @param parameters by name
  * @param rateFactor what the optimizer's learning rate is multiplied by
- * @param weightDecay instead of the optimizer's own, or null for that
+ * @param weightDecay replaces the optimizer's; null for the optimizer's
  */
 public record ParameterGroup(
         Map<String, Parameter> parameters,
@@ -34,7 +34,7 @@ public record ParameterGroup(
         }
     }
 
-    /** These parameters, treated as the optimizer's options say. */
+    /** These parameters, with the optimizer's options. */
     public static ParameterGroup of(Map<String, Parameter> parameters) {
         return new ParameterGroup(parameters, 1, null);
     }
@@ -44,7 +44,7 @@ public record ParameterGroup(
         return of(model.parameters());
     }
 
-    /** Those of a model's parameters that satisfy a condition on name and parameter. */
+    /** The parameters of a model that satisfy a condition on name and parameter. */
     public static ParameterGroup of(Module model, BiPredicate<String, Parameter> condition) {
         Map<String, Parameter> chosen = new LinkedHashMap<>();
         model.parameters().forEach((name, parameter) -> {
@@ -55,7 +55,7 @@ public record ParameterGroup(
         return of(chosen);
     }
 
-    /** A model in two groups: what has two dimensions or more decays; biases and the weights of norms do not. */
+    /** A model in two groups: parameters of two dimensions or more decay; biases and the weights of norms do not. */
     public static List<ParameterGroup> withoutDecayOfVectors(Module model) {
         return List.of(
                 of(model, (name, parameter) -> parameter.shape().dims() >= 2),

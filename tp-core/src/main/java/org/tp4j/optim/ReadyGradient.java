@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
+import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.Axis;
 import org.tp4j.nn.Gradients;
@@ -25,7 +26,7 @@ record ReadyGradient(String name, NdArray local, Set<Axis> cutBy) {
     /**
      * Runs the deferred sums; the gradients of the parameters that train and have one, each parameter once. Collective.
      *
-     * @throws IllegalStateException if a parameter is laid out so that its gradient stays pending
+     * @throws LayoutException if a parameter is laid out so that its gradient stays pending
      */
     static List<ReadyGradient> of(Collection<Parameter> parameters) {
         Set<Parameter> distinct = new LinkedHashSet<>(parameters); // compared by identity: a tied one counts once
@@ -59,8 +60,10 @@ record ReadyGradient(String name, NdArray local, Set<Axis> cutBy) {
         return cut;
     }
 
-    static IllegalStateException pending(String name, String axis) {
-        return new IllegalStateException("the gradient of parameter '" + name + "' is never complete on mesh axis '"
-                + axis + "', where the parameter lies Replicate; HINT: place parameters Invariant or Shard");
+    static LayoutException pending(String name, String axis) {
+        return new LayoutException(
+                "optimizer",
+                "the gradient of parameter '" + name + "' is never complete on mesh axis '" + axis
+                        + "', where the parameter is Replicate; HINT: place parameters Invariant or Shard");
     }
 }

@@ -15,7 +15,7 @@ import org.tp4j.tensor.ParameterUpdate;
  * w ← w − η u          (Nesterov: w − η (g + μ u); without momentum: w − η g)
  * </pre>
  *
- * <p>State a parameter: {@code momentum}, only with momentum.
+ * <p>State per parameter: {@code momentum}, only with momentum.
  */
 public final class SGD extends Optimizer {
     private final SgdOptions options;

@@ -14,11 +14,11 @@ public record SgdOptions(LearningRateSchedule learningRate, double momentum, dou
         Checks.belowOne("the momentum of SGD", momentum);
         Checks.notNegative("the weight decay of SGD", weightDecay);
         if (nesterov && momentum == 0) {
-            throw new IllegalArgumentException("Nesterov's SGD without momentum; HINT: withMomentum(0.9)");
+            throw new IllegalArgumentException("Nesterov's SGD needs a momentum above 0; HINT: withNesterov(0.9)");
         }
     }
 
-    /** Plain descent at a fixed rate. */
+    /** Plain descent at a fixed learning rate. */
     public static SgdOptions of(double learningRate) {
         return of(LearningRateSchedule.constant(learningRate));
     }

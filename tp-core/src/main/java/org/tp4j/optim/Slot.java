@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
+import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
 import org.tp4j.nn.Parameter;
 import org.tp4j.tensor.Backend;
@@ -17,7 +18,7 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.StepNumber;
 import org.tp4j.tensor.Tensor;
 
-/** One parameter as an optimizer holds it: what it was when the optimizer was made, and this rank's part of its state. */
+/** One parameter as its optimizer sees it: what it was when the optimizer was made, and this rank's part of the state. */
 final class Slot {
     private final String name;
     private final Parameter parameter;
@@ -32,9 +33,10 @@ final class Slot {
     private long steps;
 
     /**
-     * Takes note of a parameter.
+     * Captures a parameter as it is now.
      *
-     * @throws IllegalStateException if it has no values yet or lies Replicate somewhere
+     * @throws IllegalStateException if it has no values yet
+     * @throws LayoutException if it is Replicate on a mesh axis
      */
     Slot(String name, Parameter parameter, ParameterGroup group, String optimizer) {
         if (!parameter.isMaterialized()) {
@@ -76,7 +78,7 @@ final class Slot {
         return layout;
     }
 
-    /** Steps this parameter has taken. */
+    /** Number of steps this parameter has taken. */
     long steps() {
         return steps;
     }
@@ -106,22 +108,25 @@ final class Slot {
     /**
      * Checks that the parameter is still the one the optimizer was made for.
      *
-     * @throws IllegalStateException if it has been placed or given new memory since
+     * @throws LayoutException if its layout has changed since
+     * @throws IllegalStateException if it has been placed or materialized again since
      */
     void checkUnmoved(String optimizer) {
         if (!Objects.equals(parameter.layout(), layout)) {
-            throw new IllegalStateException("parameter '" + name + "' was placed on a mesh, as " + parameter.layout()
-                    + ", after this " + optimizer + " was made, whose state no longer fits it; HINT: first"
-                    + " Parallelize.apply(model, mesh, plan), then make the optimizer");
+            throw new LayoutException(
+                    "optimizer",
+                    "parameter '" + name + "' was placed on a mesh, as " + parameter.layout() + ", after this "
+                            + optimizer + " was made, whose state no longer fits it; HINT: first"
+                            + " Parallelize.apply(model, mesh, plan), then make the optimizer");
         }
         if (parameter.placements() != placements || parameter.tensor() != tensor) {
-            throw new IllegalStateException("parameter '" + name + "' was placed or materialized anew after this "
+            throw new IllegalStateException("parameter '" + name + "' was placed or materialized again after this "
                     + optimizer + " was made, whose state no longer fits it; HINT: first model.materialize(backend,"
                     + " dtype, seed), then make the optimizer");
         }
     }
 
-    /** Makes the state, zeros laid out like the parameter, and the 32-bit copy of a 16-bit one; once. */
+    /** Allocates the state, zeros laid out like the parameter, and the 32-bit copy of a 16-bit one; idempotent. */
     void ensureState(int arrays) {
         if (!hasState) {
             Scope.outside(() -> {
@@ -144,14 +149,14 @@ final class Slot {
         }
     }
 
-    /** What the next step is given. */
+    /** The arguments of the next step. */
     ParameterUpdate next(StepNumber count, StepNumber rate, double weightDecay) {
         refreshMaster();
         NdArray gradient = Objects.requireNonNull(tensor.grad()).local();
         return new ParameterUpdate(tensor.local(), master, gradient, state, count, rate, weightDecay);
     }
 
-    /** Notes that the step has been taken. */
+    /** Records that the step has been taken. */
     void stepped() {
         steps++;
         for (NdArray array : state) {
@@ -165,15 +170,15 @@ final class Slot {
         roundedVersion = tensor.local().storage().version();
     }
 
-    /** Notes that state and 32-bit copy have been loaded. */
+    /** Records that state and 32-bit copy have been loaded. */
     void loaded(long stepsFinished) {
         steps = stepsFinished;
-        roundedVersion = tensor.local().storage().version() - 1; // the copy must be compared with the parameter
+        roundedVersion = tensor.local().storage().version() - 1; // so that the copy is compared with the parameter
     }
 
     /**
-     * A parameter that somebody else has written since the last step (a checkpoint, an assignment) wins over its 32-bit
-     * copy, except where that rounds to it.
+     * If the parameter has been written since the last step (by a checkpoint, an assignment), its values win over the 32-bit
+     * copy, except where the copy rounds to them.
      */
     @SuppressWarnings("try") // a scope that only owns
     private void refreshMaster() {

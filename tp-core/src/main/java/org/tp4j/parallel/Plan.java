@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
 import org.tp4j.nn.Module;
-import org.tp4j.nn.NamePattern;
 import org.tp4j.nn.Parameter;
+import org.tp4j.nn.internal.NamePattern;
 
 /**
  * A plan matched against a model: which style each module gets and where each parameter will lie. Strict: what does not fit

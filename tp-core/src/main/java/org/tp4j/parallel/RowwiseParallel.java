@@ -2,7 +2,7 @@ package org.tp4j.parallel;
 
 import java.util.List;
 import java.util.Map;
-import org.tp4j.autograd.DTensors;
+import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
@@ -109,7 +109,7 @@ public record RowwiseParallel(Placement input, Placement output, boolean localOu
         boolean isSlice = input instanceof Placement.Shard s && (s.dim() == -1 || s.dim() == last);
         if (!(x instanceof DTensor) && isSlice && last >= 0) {
             Shape whole = x.shape().with(last, in); // known, so that no rank need ask the others
-            return DTensors.trusted(x, whole, axis.layout(whole, mine));
+            return MeshBorder.trusted(x, whole, axis.layout(whole, mine));
         }
         DTensor onMesh = axis.enter(x, input);
         if (axis.isCutLike(onMesh, last, mine)) {

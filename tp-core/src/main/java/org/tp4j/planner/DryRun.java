@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
-import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
+import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.comm.engine.FakeGroup;
 import org.tp4j.comm.record.CommunicationLog;
 import org.tp4j.comm.record.RecordingGroup;
@@ -175,7 +175,7 @@ public record DryRun(
         Layout layout = Layout.of(mesh, input.dims(), inputPlacements);
         Tensor local =
                 Tensors.zeros(mesh.backend(), of, layout.localShape(input)).requiresGrad(!ids);
-        return DTensors.trusted(local, input, layout);
+        return MeshBorder.trusted(local, input, layout);
     }
 
     private static Tensor gradientOf(Tensor y) {
@@ -183,7 +183,7 @@ public record DryRun(
             return Tensors.zeros(y.backend(), y.dtype(), y.shape());
         }
         Layout dual = onMesh.layout().dual();
-        return DTensors.trusted(Tensors.zeros(y.backend(), y.dtype(), dual.localShape(y.shape())), y.shape(), dual);
+        return MeshBorder.trusted(Tensors.zeros(y.backend(), y.dtype(), dual.localShape(y.shape())), y.shape(), dual);
     }
 
     private static void move(CommunicationLog log, PlanTable.Phase phase, List<PlanTable.Call> to) {

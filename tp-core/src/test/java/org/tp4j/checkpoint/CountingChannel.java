@@ -10,7 +10,7 @@ import java.nio.channels.WritableByteChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** A file that counts what is read of it, gives it in small pieces if asked, and can fail. */
+/** A file that counts what is read of it, can return it in small pieces, and can fail. */
 final class CountingChannel extends FileChannel {
     private final FileChannel inner;
     private final int maxReadBytes;

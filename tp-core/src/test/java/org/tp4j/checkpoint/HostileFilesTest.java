@@ -36,7 +36,7 @@ class HostileFilesTest {
                 Map.entry("overlap", "tensor 'b': its bytes [4, 12] overlap those of 'a' [0, 8]"),
                 Map.entry("negative_dim", "tensor 'a': size of dimension 0 is negative: -1"),
                 Map.entry("bytes_do_not_match_shape", "tensor 'a': shape [3] of F32 has 12 bytes, but [0, 8] are 8"),
-                Map.entry("duplicate_key", "tensor 'a': stands twice in the header"),
+                Map.entry("duplicate_key", "tensor 'a': appears twice in the header"),
                 Map.entry("unknown_dtype", "tensor 'a': unknown dtype 'F33'; the format has [BOOL, F4,"),
                 Map.entry("not_json", "header is not JSON: Unrecognized token 'oops'"));
         Map<?, ?> files = (Map<?, ?>) TestFiles.loadCase("A36").get("files_hex");
@@ -71,17 +71,20 @@ class HostileFilesTest {
                 Arguments.of("{\"a\":{" + f + "},}", 4, "header is not JSON"),
                 Arguments.of("{\"a\nb\":{" + f + "}}", 4, "header is not JSON"),
                 // metadata
-                Arguments.of("{\"__metadata__\":null}", 0, "__metadata__ is no object"),
-                Arguments.of("{\"__metadata__\":[]}", 0, "__metadata__ is no object"),
+                Arguments.of("{\"__metadata__\":null}", 0, "__metadata__ is not an object"),
+                Arguments.of("{\"__metadata__\":[]}", 0, "__metadata__ is not an object"),
                 Arguments.of(
-                        "{\"__metadata__\":{\"k\":1}}", 0, "__metadata__ holds a value that is no string, under 'k'"),
-                Arguments.of("{\"__metadata__\":{\"k\":{}}}", 0, "__metadata__ holds a value that is no string"),
-                Arguments.of("{\"__metadata__\":{\"k\":null}}", 0, "__metadata__ holds a value that is no string"),
+                        "{\"__metadata__\":{\"k\":1}}",
+                        0,
+                        "__metadata__ holds a value that is not a string, under 'k'"),
+                Arguments.of("{\"__metadata__\":{\"k\":{}}}", 0, "__metadata__ holds a value that is not a string"),
+                Arguments.of("{\"__metadata__\":{\"k\":null}}", 0, "__metadata__ holds a value that is not a string"),
                 Arguments.of("{\"__metadata__\":{\"k\":\"\",\"k\":\"\"}}", 0, "__metadata__ holds 'k' twice"),
-                Arguments.of("{\"__metadata__\":{},\"__metadata__\":{}}", 0, "__metadata__ stands twice in the header"),
+                Arguments.of(
+                        "{\"__metadata__\":{},\"__metadata__\":{}}", 0, "__metadata__ appears twice in the header"),
                 // fields
-                Arguments.of("{\"a\":7}", 0, "tensor 'a': its description is no object"),
-                Arguments.of("{\"a\":[" + "[".repeat(2000) + "}", 0, "tensor 'a': its description is no object"),
+                Arguments.of("{\"a\":7}", 0, "tensor 'a': its description is not an object"),
+                Arguments.of("{\"a\":[" + "[".repeat(2000) + "}", 0, "tensor 'a': its description is not an object"),
                 Arguments.of("{\"a\":{}}", 0, "tensor 'a': field 'dtype' is missing"),
                 Arguments.of(
                         "{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}",
@@ -90,13 +93,13 @@ class HostileFilesTest {
                 Arguments.of(
                         "{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4, "tensor 'a': field 'data_offsets' is missing"),
                 Arguments.of("{\"a\":{" + f + ",\"device\":\"cpu\"}}", 4, "tensor 'a': unknown field 'device'"),
-                Arguments.of("{\"a\":{" + f + ",\"dtype\":\"F32\"}}", 4, "tensor 'a': field 'dtype' stands twice"),
-                Arguments.of("{\"a\":{" + f + ",\"shape\":[1]}}", 4, "tensor 'a': field 'shape' stands twice"),
-                Arguments.of("{\"a\":{" + f + ",\"data_offsets\":[0,4]}}", 4, "field 'data_offsets' stands twice"),
-                Arguments.of("{\"a\":{\"dtype\":null}}", 0, "tensor 'a': dtype is no string"),
+                Arguments.of("{\"a\":{" + f + ",\"dtype\":\"F32\"}}", 4, "tensor 'a': field 'dtype' appears twice"),
+                Arguments.of("{\"a\":{" + f + ",\"shape\":[1]}}", 4, "tensor 'a': field 'shape' appears twice"),
+                Arguments.of("{\"a\":{" + f + ",\"data_offsets\":[0,4]}}", 4, "field 'data_offsets' appears twice"),
+                Arguments.of("{\"a\":{\"dtype\":null}}", 0, "tensor 'a': dtype is not a string"),
                 Arguments.of("{\"a\":{\"dtype\":\"f32\"}}", 0, "tensor 'a': unknown dtype 'f32'"),
-                Arguments.of("{\"a\":{\"shape\":4}}", 0, "tensor 'a': shape is no array"),
-                Arguments.of("{\"a\":{\"data_offsets\":{}}}", 0, "tensor 'a': data_offsets is no array"),
+                Arguments.of("{\"a\":{\"shape\":4}}", 0, "tensor 'a': shape is not an array"),
+                Arguments.of("{\"a\":{\"data_offsets\":{}}}", 0, "tensor 'a': data_offsets is not an array"),
                 Arguments.of("{\"a\":{\"data_offsets\":[]}}", 0, "tensor 'a': data_offsets has 0 of 2 numbers"),
                 Arguments.of("{\"a\":{\"data_offsets\":[0]}}", 0, "tensor 'a': data_offsets has 1 of 2 numbers"),
                 Arguments.of(
@@ -107,11 +110,11 @@ class HostileFilesTest {
                 Arguments.of("{\"__metadata__\":{\"k\":\"\\ud800x\"}}", 0, "surrogate"),
                 Arguments.of("{\"__metadata__\":{\"k\":\"\\udc00\"}}", 0, "surrogate"),
                 // numbers
-                Arguments.of(shape("1.0"), 4, "tensor 'a': size of dimension 0 is no whole number"),
-                Arguments.of(shape("1e0"), 4, "tensor 'a': size of dimension 0 is no whole number"),
-                Arguments.of(shape("\"1\""), 4, "tensor 'a': size of dimension 0 is no whole number"),
-                Arguments.of(shape("true"), 4, "tensor 'a': size of dimension 0 is no whole number"),
-                Arguments.of(shape("[1]"), 4, "tensor 'a': size of dimension 0 is no whole number"),
+                Arguments.of(shape("1.0"), 4, "tensor 'a': size of dimension 0 is not a whole number"),
+                Arguments.of(shape("1e0"), 4, "tensor 'a': size of dimension 0 is not a whole number"),
+                Arguments.of(shape("\"1\""), 4, "tensor 'a': size of dimension 0 is not a whole number"),
+                Arguments.of(shape("true"), 4, "tensor 'a': size of dimension 0 is not a whole number"),
+                Arguments.of(shape("[1]"), 4, "tensor 'a': size of dimension 0 is not a whole number"),
                 Arguments.of(shape("1,-0"), 4, "tensor 'a': size of dimension 1 is negative: -0"),
                 Arguments.of(shape("01"), 4, "header is not JSON"),
                 Arguments.of(shape("9223372036854775808"), 4, "dimension 0 is above 2^63 - 1: '9223372036854775808'"),
@@ -124,11 +127,14 @@ class HostileFilesTest {
                 // 2^62 elements of 4 bytes are 2^64 bytes: 0 if it wraps around
                 Arguments.of(entry("F32", "4611686018427387904", "0,0"), 0, "has more than 2^63 - 1 bytes"),
                 Arguments.of(entry("F4", "9223372036854775807", "0,0"), 0, "has more than 2^63 - 1 bits"),
-                Arguments.of(entry("F4", "3", "0,2"), 2, "shape [3] of F4 has 12 bits, which are no whole bytes"),
+                Arguments.of(
+                        entry("F4", "3", "0,2"),
+                        2,
+                        "shape [3] of F4 has 12 bits, which is not a whole number of bytes"),
                 // ranges
                 Arguments.of(entry("F32", "1", "-4,0"), 4, "tensor 'a': data_offsets[0] is negative: -4"),
                 Arguments.of(entry("F32", "1", "0,18446744073709551620"), 4, "data_offsets[1] is above 2^63 - 1"),
-                Arguments.of(entry("F32", "1", "4,0"), 4, "tensor 'a': [4, 0] is no range of bytes"),
+                Arguments.of(entry("F32", "1", "4,0"), 4, "tensor 'a': [4, 0] is not a range of bytes"),
                 Arguments.of(entry("F32", "0", big + "," + big), 0, "reach beyond the 0 bytes that follow the header"),
                 Arguments.of(entry("F32", "1", "4,8"), 4, "its bytes [4, 8] reach beyond the 4 bytes that follow"),
                 Arguments.of(entry("F32", "1", "4,8"), 8, "bytes [0, 4] belong to no tensor"),
@@ -182,7 +188,7 @@ class HostileFilesTest {
     @Test
     void shouldShowHostileNamesHarmlessly() throws IOException {
         String name = "a\\n2025 INFO all is well\\u001b[31m\\u202e" + "x".repeat(100_000);
-        SafetensorsException e = refused(TestFiles.of("{\"" + name + "\":7}"), "its description is no object");
+        SafetensorsException e = refused(TestFiles.of("{\"" + name + "\":7}"), "its description is not an object");
         assertThat(e.getMessage())
                 .doesNotContain("\n", "\u001b", "\u202e")
                 .contains("'a\\u000a2025 INFO all is well\\u001b[31m\\u202exxx", "'... (100029 characters)")
@@ -196,7 +202,7 @@ class HostileFilesTest {
                 SafetensorsException.class, () -> SafetensorsFile.open(folder.resolve("absent.safetensors")));
         assertThat(e).hasMessage(folder.resolve("absent.safetensors") + ": does not exist");
         e = catchThrowableOfType(SafetensorsException.class, () -> SafetensorsFile.open(folder));
-        assertThat(e).hasMessage(folder + ": is no regular file");
+        assertThat(e).hasMessage(folder + ": is not a regular file");
     }
 
     /** Checks the refusal, its message, and that nothing of the file is held afterwards. */

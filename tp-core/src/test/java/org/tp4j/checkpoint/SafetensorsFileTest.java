@@ -68,9 +68,9 @@ class SafetensorsFileTest {
             piece.clear().limit(3);
             assertThatThrownBy(() -> file.read("scale", 0, piece))
                     .isInstanceOf(SafetensorsException.class)
-                    .hasMessageEndingWith("tensor 'scale': 3 bytes from byte 0 on were asked of its 2");
+                    .hasMessageEndingWith("tensor 'scale': 3 bytes from byte 0 were requested of its 2");
             assertThatThrownBy(() -> file.read("scale", -1, piece))
-                    .hasMessageEndingWith("3 bytes from byte -1 on were asked of its 2");
+                    .hasMessageEndingWith("3 bytes from byte -1 were requested of its 2");
             assertThatThrownBy(() -> file.read("scale", Long.MAX_VALUE, piece))
                     .isInstanceOf(SafetensorsException.class);
             assertThat(piece.position()).isZero();
@@ -129,21 +129,22 @@ class SafetensorsFileTest {
                     .hasMessageEndingWith(
                             "has type int64, but was to be read into int32; HINT: read it as int64 and cast");
             refused(() -> file.readInto("mask", NdArray.allocate(backend, DType.BOOL, Shape.of(2, 2))))
-                    .hasMessageEndingWith("a part of shape [4] was to be read into an array of [2, 2]");
+                    .hasMessageEndingWith("a region of shape [4] was to be read into an array of [2, 2]");
             refused(() -> file.readRegion("mask", Region.whole(Shape.of(5)), four))
-                    .hasMessageEndingWith("has shape [4], but a part of shape [5] was asked");
+                    .hasMessageEndingWith("has shape [4], but a region of shape [5] was requested");
             refused(() -> file.readInto("scale", four))
-                    .hasMessageEndingWith("tensor 'scale': has type F8_E4M3, of which there are no tensors here; HINT:"
-                            + " read(name) gives its raw bytes");
+                    .hasMessageEndingWith("tensor 'scale': has type F8_E4M3, which tensors here cannot have; HINT:"
+                            + " read(name) returns its raw bytes");
             refused(() -> file.readInto("bad mask", four))
                     .hasMessageEndingWith(
-                            "holds the truth value 255; HINT: only 0 and 1 are; read(name) gives the raw bytes");
+                            "holds the truth value 255; HINT: only 0 and 1 are valid; read(name) returns the raw"
+                                    + " bytes");
             assertThat(backend.copies()).isZero();
             assertThat(four.storage().version()).isZero();
             assertThat(file.read("scale")).isEqualTo(ByteBuffer.wrap(new byte[] {5, 6}));
             assertThatThrownBy(() -> file.entry("scale").dtype())
                     .isInstanceOf(TpException.class)
-                    .hasMessageStartingWith("tensor 'scale' has type F8_E4M3, of which there are no tensors");
+                    .hasMessageStartingWith("tensor 'scale' has type F8_E4M3, which tensors here cannot have");
         }
     }
 

@@ -107,20 +107,20 @@ class SafetensorsWriterTest {
 
     @Test
     void shouldAskSourcesWhenItIsTheirTurn() {
-        List<String> asked = new ArrayList<>();
+        List<String> called = new ArrayList<>();
         new SafetensorsWriter(path)
                 .add("b", SafetensorsType.U8, Shape.of(2), out -> {
-                    asked.add("b");
+                    called.add("b");
                     out.accept(ByteBuffer.wrap(new byte[] {1}));
                     out.accept(ByteBuffer.allocate(0));
                     out.accept(ByteBuffer.wrap(new byte[] {2}));
                 })
                 .add("a", SafetensorsType.U8, Shape.of(1), out -> {
-                    asked.add("a");
+                    called.add("a");
                     out.accept(ByteBuffer.wrap(new byte[] {3}).asReadOnlyBuffer());
                 })
                 .write();
-        assertThat(asked).containsExactly("a", "b");
+        assertThat(called).containsExactly("a", "b");
         try (SafetensorsFile file = SafetensorsFile.open(path)) {
             assertThat(file.read("b")).isEqualTo(ByteBuffer.wrap(new byte[] {1, 2}));
         }
@@ -195,7 +195,7 @@ class SafetensorsWriterTest {
     void shouldSayWhyItCannotWrite() {
         assertThatThrownBy(new SafetensorsWriter(folder)::write)
                 .isInstanceOf(SafetensorsException.class)
-                .hasMessage(folder + ": cannot be written: is a folder");
+                .hasMessage(folder + ": cannot be written: it is a folder");
         Path nowhere = folder.resolve("no/such.safetensors");
         assertThatThrownBy(new SafetensorsWriter(nowhere)::write)
                 .isInstanceOf(SafetensorsException.class)
@@ -212,20 +212,20 @@ class SafetensorsWriterTest {
         refused(
                 () -> writer.add("a", DType.FLOAT32, one, four),
                 "tensor 'a': is added twice; HINT: a shared tensor is");
-        refused(() -> writer.add("__metadata__", DType.FLOAT32, one, four), "is the name of the metadata; HINT: call");
+        refused(() -> writer.add("__metadata__", DType.FLOAT32, one, four), "is the name of the metadata; HINT: give");
         refused(() -> writer.add("b", DType.FLOAT64, one, four), "shape [1] of F64 has 8 bytes, but 4 were given");
         refused(
                 () -> writer.add("\ud800", DType.FLOAT32, one, four),
-                "tensor name '\\ud800' holds half of a surrogate");
+                "tensor name '\\ud800' holds an unpaired surrogate");
         refused(() -> writer.metadata("k", "w"), "metadata 'k' is added twice");
-        refused(() -> writer.metadata("l", "\udc00"), "metadata value '\\udc00' holds half of a surrogate pair");
+        refused(() -> writer.metadata("l", "\udc00"), "metadata value '\\udc00' holds an unpaired surrogate");
         long[] many = new long[65];
         Arrays.fill(many, 1);
         refused(() -> writer.add("b", DType.FLOAT32, Shape.of(many), four), "has 65 dimensions; 64 are allowed");
         refused(
                 () -> writer.add("b", SafetensorsType.F64, Shape.of(Long.MAX_VALUE), out -> {}),
                 "of F64 has more than 2^63 - 1 bytes");
-        refused(() -> writer.add("b", SafetensorsType.F4, Shape.of(3), out -> {}), "no whole bytes");
+        refused(() -> writer.add("b", SafetensorsType.F4, Shape.of(3), out -> {}), "not a whole number of bytes");
         assertThat(writer.names()).containsExactly("a");
         SafetensorsWriter vast = new SafetensorsWriter(path);
         vast.add("a", SafetensorsType.I8, Shape.of(Long.MAX_VALUE), out -> {});

@@ -43,6 +43,7 @@ class ArchitectureTest {
             "op.internal",
             "autograd.internal",
             "autograd",
+            "nn.internal",
             "nn",
             "parallel",
             "planner",

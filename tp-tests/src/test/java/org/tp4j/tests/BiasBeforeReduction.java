@@ -2,7 +2,7 @@ package org.tp4j.tests;
 
 import java.util.List;
 import java.util.Map;
-import org.tp4j.autograd.DTensors;
+import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Placement;
 import org.tp4j.nn.Linear;
@@ -39,7 +39,7 @@ public final class BiasBeforeReduction implements ParallelStyle {
             linear.reduceBeforeBias(product -> {
                 Tensor term = ((DTensor) product).toLocal(Placement.replicate());
                 Tensor raw = ((DTensor) bias.tensor()).toLocal(Placement.invariant());
-                return DTensors.trusted(term.add(raw), product.shape(), ((DTensor) product).layout());
+                return MeshBorder.trusted(term.add(raw), product.shape(), ((DTensor) product).layout());
             });
         }
         right.install(module, axis);

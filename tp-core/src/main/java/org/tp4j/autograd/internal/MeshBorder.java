@@ -5,6 +5,7 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.GroupNumbers;
+import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
@@ -17,6 +18,7 @@ import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.Tensor;
 
 /** How plain tensors enter a mesh and leave it, with their gradients. */
 public final class MeshBorder {
@@ -113,6 +115,42 @@ public final class MeshBorder {
             result.computedBy(new Entered(plain));
         }
         return result;
+    }
+
+    /**
+     * A tensor made of the ranks' parts without communication: only this rank's part is checked, the others are trusted to
+     * be what the layout gives.
+     */
+    public static DTensor trusted(Tensor local, Shape global, Layout layout) {
+        EagerTensor part = plain(local, "trusted");
+        if (!layout.localShape(global).equals(local.shape())) {
+            throw new LayoutException(
+                    "trusted",
+                    "trusted: a tensor of shape " + global + " laid out " + layout + " has "
+                            + layout.localShape(global) + " on this rank, but " + local.shape()
+                            + " is given; HINT: rank r of p holds ceil(n/p) elements of the cut dimension,"
+                            + " the last ranks fewer or none");
+        }
+        return enter(part, global, layout, ExecutionContext.current().gradientsRecorded());
+    }
+
+    /** The tensor, which must be on no mesh. */
+    public static EagerTensor plain(Tensor tensor, String operation) {
+        if (tensor instanceof DTensor d) {
+            throw new LayoutException(
+                    operation,
+                    operation + " takes a tensor that is on no mesh, but this one is laid out " + d.layout()
+                            + "; HINT: redistribute(...) changes a layout, toLocal(...) leaves the mesh");
+        }
+        return (EagerTensor) tensor;
+    }
+
+    /** A leaf on a mesh that is a model parameter: promoted from Invariant where each rank uses it differently. */
+    public static DTensor parameter(NdArray local, Shape global, Layout layout) {
+        MeshTensor leaf = new MeshTensor(local, global, layout);
+        leaf.markParameter();
+        leaf.requiresGrad(true);
+        return leaf;
     }
 
     /** This rank's part as a plain tensor, whose gradient is laid out as declared. */

@@ -7,8 +7,8 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
+import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.autograd.internal.PendingGradients;
 import org.tp4j.cpu.CpuBackend;
 import org.tp4j.layout.DTensor;
@@ -223,7 +223,7 @@ class BackwardTest {
     @Test
     void shouldShowAPromotedParametersGradientAsPendingUntilItIsSummed() {
         Ranks.run(3, rank -> {
-            DTensor w = DTensors.parameter(
+            DTensor w = MeshBorder.parameter(
                     rank.tensor(Shape.of(2), 1, 2).local(), Shape.of(2), rank.layout(Shape.of(2), INVARIANT));
             DTensor x = rank.place(Whole.of(Shape.of(3, 2), 1, 2, 3, 4, 5, 6), Placement.shard(0));
             x.mul(w).sum().backward();

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.autograd.DTensors;
+import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
@@ -65,10 +66,10 @@ class MeshBorderTest {
                     .hasMessageContaining("HINT: redistribute(...) changes a layout");
             assertThatThrownBy(() -> DTensors.fromLocal(x, rank.mesh(), ROWS))
                     .hasMessageContaining("fromLocal takes a tensor that is on no mesh");
-            assertThatThrownBy(() -> DTensors.trusted(x, x.shape(), x.layout()))
+            assertThatThrownBy(() -> MeshBorder.trusted(x, x.shape(), x.layout()))
                     .hasMessageContaining("trusted takes a tensor that is on no mesh");
             Tensor two = rank.tensor(Shape.of(2), 1, 2);
-            assertThatThrownBy(() -> DTensors.trusted(two, Shape.of(5), rank.layout(Shape.of(5), REPLICATE)))
+            assertThatThrownBy(() -> MeshBorder.trusted(two, Shape.of(5), rank.layout(Shape.of(5), REPLICATE)))
                     .hasMessageContaining(
                             "a tensor of shape [5] laid out [tp: Replicate] has [5] on this rank, but [2] is")
                     .hasMessageContaining("HINT: rank r of p holds ceil(n/p) elements");
@@ -121,7 +122,7 @@ class MeshBorderTest {
             Layout layout = rank.layout(Shape.of(8), ROWS, ROWS).withCutOrder("tp", "dp");
             DTensor x = leaf(rank, layout, 0, 1, 2, 3, 4, 5, 6, 7);
             Tensor local = x.toLocal(ROWS, ROWS);
-            DTensor back = DTensors.trusted(local.square(), x.shape(), layout);
+            DTensor back = MeshBorder.trusted(local.square(), x.shape(), layout);
             assertThat(rank.value(back)).containsExactly(0, 1, 4, 9, 16, 25, 36, 49);
             back.sum().backward();
             assertThat(rank.value(x.grad())).containsExactly(0, 2, 4, 6, 8, 10, 12, 14);

@@ -10,6 +10,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
+import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
@@ -226,7 +227,7 @@ class LayoutRefusalTest {
 
     private static DTensor leaf2(Rank rank, DeviceMesh mesh) {
         Tensor plain = rank.tensor(Shape.of(2), 1, 2);
-        DTensor leaf = DTensors.trusted(plain, plain.shape(), Layout.uniform(mesh, 1, INVARIANT));
+        DTensor leaf = MeshBorder.trusted(plain, plain.shape(), Layout.uniform(mesh, 1, INVARIANT));
         leaf.requiresGrad(true);
         return leaf;
     }

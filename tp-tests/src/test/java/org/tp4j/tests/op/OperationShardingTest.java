@@ -8,7 +8,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.tp4j.autograd.DTensors;
+import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
@@ -85,7 +85,8 @@ class OperationShardingTest {
             cut |= !layout.isWhole();
             DTensor leaf = rank.place(value, layout, seed + i);
             boolean parameter = wanted && random.nextInt(3) == 0;
-            spread.add(parameter ? DTensors.parameter(leaf.local(), leaf.shape(), layout) : leaf.requiresGrad(wanted));
+            spread.add(
+                    parameter ? MeshBorder.parameter(leaf.local(), leaf.shape(), layout) : leaf.requiresGrad(wanted));
         }
 
         /** Whether it ran on something cut or pending. */

@@ -61,7 +61,9 @@ class NonFiniteGradientTest {
             assertThat(error)
                     .hasMessageContaining("the norm of all gradients is " + error.norm())
                     .hasMessageContaining(
-                            here ? "on this rank it is in those of [W]" : "every element on this rank is finite")
+                            here
+                                    ? "on this rank the gradients of [W] are not finite"
+                                    : "every element on this rank is finite")
                     .hasMessageContaining("HINT: a lower learning rate, or Optimizer.stepIfFinite()");
             assertGradientsUntouched(weights, variant);
         });

@@ -2,8 +2,8 @@ package org.tp4j.tests.oracle;
 
 import java.util.Arrays;
 import java.util.List;
-import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
+import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.comm.World;
 import org.tp4j.comm.record.CommunicationLog;
 import org.tp4j.layout.DTensor;
@@ -79,7 +79,7 @@ public final class Rank {
                 Denotation.split(layout, value.shape(), value.elements(), seed).get(number());
         Shape local = Denotation.shape(Denotation.box(layout, value.shape(), number()));
         Tensor plain = Whole.tensor(backend(), value.dtype(), part, local);
-        return DTensors.trusted(plain, value.shape(), layout);
+        return MeshBorder.trusted(plain, value.shape(), layout);
     }
 
     /** As {@link #place(Whole, Layout, long)} with placements by axis. */

@@ -9,8 +9,8 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
+import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.comm.World;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
@@ -40,11 +40,11 @@ class MappingsTest {
         Shape global = Shape.of(ROWS, COLUMNS);
         Tensor mine = Tensors.full(world.backend(), DType.FLOAT64, layout.localShape(global), world.rank() + 1)
                 .requiresGrad(true);
-        DTensor out = mapping.apply(DTensors.trusted(mine, global, layout));
+        DTensor out = mapping.apply(MeshBorder.trusted(mine, global, layout));
         Layout dual = out.layout().dual();
         Tensor gradient =
                 Tensors.full(world.backend(), DType.FLOAT64, dual.localShape(global), 10 * (world.rank() + 1));
-        out.backward(DTensors.trusted(gradient, global, dual));
+        out.backward(MeshBorder.trusted(gradient, global, dual));
         return new Mapped(distinct(out), distinct(mine.grad()), out.local().shape());
     }
 

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.autograd.DTensors;
+import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
@@ -97,7 +97,7 @@ final class Leaves {
                     placements == null || parameter && random.nextBoolean() ? draw(value, parameter) : placements;
             Layout layout = RandomLayouts.of(random, rank.mesh(), value.shape(), chosen);
             DTensor leaf = rank.place(value, layout, random.nextLong());
-            spread = parameter ? DTensors.parameter(leaf.local(), leaf.shape(), layout) : leaf.requiresGrad(wanted);
+            spread = parameter ? MeshBorder.parameter(leaf.local(), leaf.shape(), layout) : leaf.requiresGrad(wanted);
             how = parameter ? "parameter" : "leaf";
         }
         Entry entry = new Entry(alone, spread, how + made.size());

@@ -6,6 +6,7 @@ import java.util.Random;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.autograd.DTensors;
+import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.Placement;
@@ -101,7 +102,7 @@ final class Steps {
         return new Step("toLocal and back", List.of(x), in -> in.get(0).mul(2), in -> {
             Tensor local = ((DTensor) in.get(0)).toLocal(dual).mul(2);
             return random.nextBoolean()
-                    ? DTensors.trusted(local, x.shape(), layout)
+                    ? MeshBorder.trusted(local, x.shape(), layout)
                     : DTensors.fromLocal(local, x.shape(), layout);
         });
     }

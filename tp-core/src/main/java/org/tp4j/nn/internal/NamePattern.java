@@ -1,11 +1,11 @@
-package org.tp4j.nn;
+package org.tp4j.nn.internal;
 
 import java.util.Collection;
 
 /**
- * A pattern of dotted names in which {@code *} stands for one whole segment: {@code layers.*.mlp.up_proj} is that of
- * {@code layers.0.mlp.up_proj} and {@code layers.10.mlp.up_proj}, not of {@code layers.0.mlp}. The outermost module, whose
- * name is empty, is matched by the empty pattern alone.
+ * A pattern of dotted names in which {@code *} stands for one whole segment: {@code layers.*.mlp.up_proj} matches
+ * {@code layers.0.mlp.up_proj} and {@code layers.10.mlp.up_proj}, but not {@code layers.0.mlp}. Only the empty pattern
+ * matches the outermost module, whose name is empty.
  */
 public final class NamePattern {
     private final String text;
@@ -16,12 +16,12 @@ public final class NamePattern {
         this.segments = text.split("\\.", -1);
     }
 
-    /** The pattern written so. */
+    /** Parses a pattern. */
     public static NamePattern of(String text) {
         return new NamePattern(text);
     }
 
-    /** Whether the whole name follows the pattern. */
+    /** Whether the whole name matches the pattern. */
     public boolean matches(String name) {
         String[] parts = name.split("\\.", -1);
         boolean fits = parts.length == segments.length;
@@ -31,7 +31,7 @@ public final class NamePattern {
         return fits;
     }
 
-    /** The name that is most like the pattern, for messages; empty if there are none. */
+    /** The name closest to the pattern, for messages; empty if there are no names. */
     public String nearest(Collection<String> names) {
         String best = "";
         int least = Integer.MAX_VALUE;
@@ -45,7 +45,7 @@ public final class NamePattern {
         return best;
     }
 
-    /** Levenshtein distance: the fewest letters to insert, delete or change. */
+    /** Levenshtein distance: the fewest characters to insert, delete or change. */
     private static int distance(String a, String b) {
         int[] row = new int[b.length() + 1];
         for (int j = 0; j <= b.length(); j++) {

@@ -1,0 +1,3 @@
+/** What modules and plans share and users need not see. */
+@org.jspecify.annotations.NullMarked
+package org.tp4j.nn.internal;

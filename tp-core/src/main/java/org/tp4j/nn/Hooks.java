@@ -5,7 +5,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.tp4j.nn.internal.NamePattern;
 import org.tp4j.tensor.Tensor;
 
-/** The hooks of one side of a module: what is done to its inputs, or to its outputs, in the order in which it was added. */
+/** The hooks on the inputs of a module, or on its outputs, in the order in which they were added. */
 final class Hooks {
     private final String side;
     private final List<Entry> entries = new CopyOnWriteArrayList<>();
@@ -15,7 +15,7 @@ final class Hooks {
         this.side = side;
     }
 
-    /** Which tensors a hook is for. */
+    /** Which tensors a hook applies to. */
     private enum Reach {
         FIRST,
         NAMED,
@@ -62,7 +62,7 @@ final class Hooks {
         return value;
     }
 
-    /** Runs the hooks on the tensors of a call; one for an absent tensor does nothing. */
+    /** Runs the hooks on the tensors of a call; a hook on an absent tensor does nothing. */
     NamedTensors run(Module module, NamedTensors tensors) {
         NamedTensors values = tensors;
         String first = tensors.names().get(0);

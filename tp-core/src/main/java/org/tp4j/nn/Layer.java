@@ -5,7 +5,7 @@ import java.util.function.UnaryOperator;
 import org.tp4j.tensor.Tensor;
 
 /**
- * A module that makes one tensor of one.
+ * A module that maps one tensor to one.
  *
  * <pre>{@code
  * final class Block extends Layer {
@@ -27,7 +27,7 @@ public abstract class Layer extends Module {
     /** Name of the output. */
     public static final String OUTPUT = "y";
 
-    /** A layer without parts. */
+    /** A layer without children or parameters yet. */
     protected Layer() {}
 
     /** What the layer computes. */
@@ -38,7 +38,7 @@ public abstract class Layer extends Module {
         return call(x, this::forward);
     }
 
-    /** Runs {@code body} as this layer, with its hooks: for layers with a second way to be called. */
+    /** Runs {@code body} as this layer, with its hooks: for layers that can be called in a second way. */
     protected final Tensor call(Tensor x, UnaryOperator<Tensor> body) {
         return callOne(INPUT, x, OUTPUT, body);
     }

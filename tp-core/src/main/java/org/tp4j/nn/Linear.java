@@ -38,7 +38,7 @@ public class Linear extends Layer {
         this(in, out, bias, Initializer.kaimingUniform(1 / Math.sqrt(3)));
     }
 
-    /** A layer whose weight is initialized so; the bias is uniform within ±1/sqrt(in). */
+    /** A layer with the given initial weight; the bias is uniform within ±1/sqrt(in). */
     public Linear(long in, long out, boolean bias, Initializer initializer) {
         this.in = in;
         this.out = out;
@@ -76,18 +76,18 @@ public class Linear extends Layer {
     }
 
     /**
-     * Adds what is done to the product X Wᵀ before the bias is added: where a parallel style puts its reduction, one for each
-     * mesh axis that cuts the input features.
+     * Adds a step between the product X Wᵀ and the bias: the reduction of a parallel style, one for each mesh axis that
+     * shards the input features.
      *
-     * @param step from the product to what the bias is added to
+     * @param step maps the product to the tensor that the bias is added to
      */
     public final void reduceBeforeBias(UnaryOperator<Tensor> step) {
         reductions.add(step);
     }
 
     /**
-     * Leaves the bias to the caller, who may fuse it with what follows: {@link #apply} gives X Wᵀ alone. {@link
-     * #applyActivated}, which is such a fusion, adds it all the same.
+     * Leaves the bias to the caller, who may fuse it with what follows: {@link #apply} returns X Wᵀ alone. {@link
+     * #applyActivated}, which is such a fusion, still adds it.
      */
     public final void skipBiasAdd(boolean skip) {
         skipBiasAdd = skip;

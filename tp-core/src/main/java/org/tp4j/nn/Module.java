@@ -23,9 +23,9 @@ import org.tp4j.tensor.Tensor;
 /**
  * A part of a model: named parameters, named children, and how it is called.
  *
- * <p>Most modules make one tensor of one and extend {@link Layer}. Any other brings its own typed method, which runs its
- * body by {@link #call(NamedTensors, Function)} or {@link #callForSeveral}; hooks, styles and the planner see the tensors by
- * the names given there.
+ * <p>Most modules map one tensor to one and extend {@link Layer}. Any other declares a typed method of its own, which runs
+ * its body through {@link #call(NamedTensors, Function)} or {@link #callForSeveral}; hooks, styles and the planner see the
+ * tensors under the names given there.
  *
  * <pre>{@code
  * final class Attention extends Module {
@@ -52,7 +52,7 @@ public abstract class Module {
     private long step;
     private long calls;
 
-    /** A module without parts. */
+    /** A module without children or parameters yet. */
     protected Module() {}
 
     /** Adds a child; returns it. */
@@ -60,7 +60,7 @@ public abstract class Module {
         checkName(childName);
         Module added = module;
         if (added.parent != null) {
-            throw new IllegalArgumentException("module '" + childName + "' has a parent already, where it is called '"
+            throw new IllegalArgumentException("module '" + childName + "' already has a parent, where it is called '"
                     + added.name + "'; HINT: share parameters, not modules");
         }
         added.parent = this;
@@ -90,7 +90,7 @@ public abstract class Module {
     private void checkName(String candidate) {
         if (candidate.isEmpty() || candidate.contains(".") || candidate.contains("*")) {
             throw new IllegalArgumentException(
-                    "'" + candidate + "' is no name: it must not be empty or hold '.' or '*'");
+                    "'" + candidate + "' is not a valid name: it must not be empty or contain '.' or '*'");
         }
         if (children.containsKey(candidate) || parameters.containsKey(candidate)) {
             throw new IllegalArgumentException(
@@ -99,14 +99,14 @@ public abstract class Module {
     }
 
     /**
-     * Names of the tensors that a call takes, first the one that hooks without a name are for; empty if the module does not
-     * say, in which case the names that plans and hooks use are checked when it is called.
+     * Names of the inputs of a call; hooks without a name apply to the first. Empty if the module does not declare them, in
+     * which case the names that plans and hooks use are checked when it is called.
      */
     public List<String> inputNames() {
         return List.of();
     }
 
-    /** Names of the tensors that a call gives, as {@link #inputNames()}. */
+    /** Names of the outputs of a call, as {@link #inputNames()}. */
     public List<String> outputNames() {
         return List.of();
     }
@@ -124,7 +124,7 @@ public abstract class Module {
         }
     }
 
-    /** What the body gathers for itself is freed when it returns. */
+    /** Runs the body, then frees what was gathered while it ran. */
     private static <T> T gatheringWithin(T in, UnaryOperator<T> body, ObjIntConsumer<T> leave) {
         int mark = Gathers.enter();
         boolean done = false;
@@ -144,8 +144,8 @@ public abstract class Module {
     /**
      * Runs {@code body} as this module, with its hooks; the output's name is {@value Layer#OUTPUT}.
      *
-     * @param inputs what the call was given; names must be the same in every call
-     * @param body from the inputs behind their hooks to the output
+     * @param inputs the inputs of the call; every call has the same names
+     * @param body maps the inputs, after their hooks, to the output
      */
     protected final Tensor call(NamedTensors inputs, Function<NamedTensors, Tensor> body) {
         return callForSeveral(inputs, in -> NamedTensors.of(Layer.OUTPUT, body.apply(in)))
@@ -153,10 +153,9 @@ public abstract class Module {
     }
 
     /**
-     * As {@link #call(NamedTensors, Function)} for a body with several outputs, the first of which is the one that hooks
-     * without a name are for.
+     * As {@link #call(NamedTensors, Function)} for a body with several outputs; hooks without a name apply to the first.
      *
-     * @return the outputs behind their hooks
+     * @return the outputs after their hooks
      */
     protected final NamedTensors callForSeveral(NamedTensors inputs, UnaryOperator<NamedTensors> body) {
         ExecutionContext context = ExecutionContext.current();
@@ -176,24 +175,24 @@ public abstract class Module {
         void remove();
     }
 
-    /** What is done to a tensor on its way into a module or out of it. */
+    /** A function applied to a tensor that enters or leaves a module. */
     @FunctionalInterface
     public interface TensorHook {
         /**
-         * Gives the tensor that takes its place; a hook that only looks gives back what it is given.
+         * Returns the tensor to use instead, or the same one.
          *
          * @param name the tensor's name in the call
          */
         Tensor apply(String name, Tensor tensor);
     }
 
-    /** Adds what is done to the first input before the module computes; later hooks run later. */
+    /** Adds a hook on the first input, run before the module computes. Hooks run in the order they were added. */
     public final Hook addInputHook(UnaryOperator<Tensor> hook) {
         return inputHooks.addFirst((name, tensor) -> hook.apply(tensor));
     }
 
     /**
-     * Adds what is done to one input. A call without that input is refused, one in which it is optional and absent is not.
+     * Adds a hook on one input. A call that has no input of this name is refused; one that leaves out an optional input is not.
      *
      * @throws IllegalArgumentException if the module declares its inputs and has none of this name
      */
@@ -202,12 +201,12 @@ public abstract class Module {
         return inputHooks.addNamed(name, (same, tensor) -> hook.apply(tensor));
     }
 
-    /** Adds what is done to each input. */
+    /** Adds a hook on every input. */
     public final Hook addEveryInputHook(TensorHook hook) {
         return inputHooks.addEvery(hook);
     }
 
-    /** Adds what is done to the first output after the module has computed; later hooks run later. */
+    /** Adds a hook on the first output, run after the module has computed. Hooks run in the order they were added. */
     public final Hook addOutputHook(UnaryOperator<Tensor> hook) {
         return outputHooks.addFirst((name, tensor) -> hook.apply(tensor));
     }
@@ -218,7 +217,7 @@ public abstract class Module {
         return outputHooks.addNamed(name, (same, tensor) -> hook.apply(tensor));
     }
 
-    /** Adds what is done to each output. */
+    /** Adds a hook on every output. */
     public final Hook addEveryOutputHook(TensorHook hook) {
         return outputHooks.addEvery(hook);
     }
@@ -230,17 +229,17 @@ public abstract class Module {
         }
     }
 
-    /** In what ways the module is split over ranks, for messages and {@link #toString}; empty if in none. */
+    /** How the module is split over ranks, for messages and {@link #toString}; empty if it is not. */
     public final List<String> splits() {
         return Collections.unmodifiableList(splits);
     }
 
     /**
-     * Notes one more way in which the module is split; done by what installs the hooks.
+     * Records a way in which the module is split; called by whoever installs the hooks.
      *
      * @param how the style, for {@link #splits()}
      * @param axis name of the mesh axis it is split along
-     * @param entry the plan entry, in words
+     * @param entry text of the plan entry
      */
     public final void addSplit(String how, String axis, String entry) {
         splits.add(how + " along " + axis);
@@ -273,7 +272,7 @@ public abstract class Module {
         return Collections.unmodifiableMap(parameters);
     }
 
-    /** This module under "" and all below it by dotted path. */
+    /** All modules of this tree by dotted path; this one is "". */
     public final Map<String, Module> modules() {
         Map<String, Module> all = new LinkedHashMap<>();
         collectModules("", all);
@@ -310,7 +309,7 @@ public abstract class Module {
         return chosen;
     }
 
-    /** Number of elements of all parameters of the whole model, whatever this rank holds; tied ones count once. */
+    /** Number of elements of all parameters of the whole model, not only of this rank; tied ones count once. */
     public final long parameterCount() {
         return parameters().values().stream()
                 .mapToLong(parameter -> parameter.shape().elements())

@@ -74,7 +74,7 @@ public final class NamedTensors {
         return tensors[i];
     }
 
-    /** The first tensor, which hooks without a name are for. */
+    /** The first tensor, to which hooks without a name apply. */
     public Tensor first() {
         return get(names[0]);
     }

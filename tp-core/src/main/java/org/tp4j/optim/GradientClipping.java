@@ -41,7 +41,7 @@ public final class GradientClipping {
         return byNorm(model.parameters().values(), maxNorm, NormType.L2, false);
     }
 
-    /** As {@link #byNorm(Collection, double, NormType, boolean)}; a norm that is not finite is no error. */
+    /** As {@link #byNorm(Collection, double, NormType, boolean)}; a norm that is not finite is not an error. */
     public static double byNorm(Collection<Parameter> parameters, double maxNorm, NormType type) {
         return byNorm(parameters, maxNorm, type, false);
     }

@@ -84,7 +84,7 @@ public abstract class Optimizer {
             });
         }
         if (slots.isEmpty()) {
-            throw new IllegalArgumentException(kind() + " is given no parameters");
+            throw new IllegalArgumentException(kind() + " has no parameters to train");
         }
         for (Slot slot : slots) {
             if (slot.parameter().isTrainable()) {
@@ -96,7 +96,7 @@ public abstract class Optimizer {
     private void add(String name, Parameter parameter, ParameterGroup group) {
         for (Slot slot : slots) {
             if (slot.name().equals(name)) {
-                throw new IllegalArgumentException("two parameters are called '" + name + "'");
+                throw new IllegalArgumentException("two parameters are named '" + name + "'");
             }
         }
         slots.add(new Slot(name, parameter, group, kind()));

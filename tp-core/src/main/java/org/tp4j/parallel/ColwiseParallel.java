@@ -23,10 +23,10 @@ import org.tp4j.nn.Module;
  * <p>Collectives: forward none if X is Invariant, an all-gather of X if it is sharded along the sequence; backward an
  * all-reduce (or reduce-scatter) of dX, which runs under the product dW. An embedding is split along the row's features.
  *
- * @param input how a plain input is meant to lie along the axis
+ * @param input placement of a plain input along the axis
  * @param output what the result is redistributed to, or null to leave it Shard(-1)
- * @param localOutput whether the result is handed out as this rank's plain tensor
- * @param unit features that stay together, such as a head's
+ * @param localOutput whether the result is returned as this rank's plain tensor
+ * @param unit number of consecutive features that stay on one rank, such as those of a head
  */
 public record ColwiseParallel(Placement input, @Nullable Placement output, boolean localOutput, long unit)
         implements ParallelStyle {
@@ -35,7 +35,7 @@ public record ColwiseParallel(Placement input, @Nullable Placement output, boole
         this(Placement.invariant(), null, false, 1);
     }
 
-    /** The same with another declaration of plain inputs. */
+    /** The same with another placement of plain inputs. */
     public ColwiseParallel withInput(Placement declared) {
         return new ColwiseParallel(declared, output, localOutput, unit);
     }
@@ -45,12 +45,12 @@ public record ColwiseParallel(Placement input, @Nullable Placement output, boole
         return new ColwiseParallel(input, wanted, localOutput, unit);
     }
 
-    /** The same handing out plain tensors. */
+    /** The same returning plain tensors. */
     public ColwiseParallel withLocalOutput() {
         return new ColwiseParallel(input, output, true, unit);
     }
 
-    /** The same with features that stay together. */
+    /** The same with units of {@code together} features that stay on one rank. */
     public ColwiseParallel withUnit(long together) {
         return new ColwiseParallel(input, output, localOutput, together);
     }

@@ -11,7 +11,7 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /**
- * The axis of a mesh that a style works along; on the others tensors stay as they are.
+ * The axis of a mesh that a style works along; placements on the other axes do not change.
  *
  * @param mesh the mesh
  * @param name the axis
@@ -48,7 +48,7 @@ public record MeshAxis(DeviceMesh mesh, String name) {
         return Layout.of(mesh, shape.dims(), all);
     }
 
-    /** The layout of a parameter that may lie on the mesh already: {@code placement} here, as before on all other axes. */
+    /** The layout of a parameter that may already be on the mesh: {@code placement} here, unchanged on all other axes. */
     Layout layout(Parameter parameter, Placement placement) {
         Layout alone = layout(parameter.shape(), placement);
         Layout before = parameter.layout();
@@ -57,16 +57,16 @@ public record MeshAxis(DeviceMesh mesh, String name) {
     }
 
     /**
-     * A tensor on the mesh, laid out so along this axis, for use within the module that is running.
+     * Brings a tensor to a placement along this axis, for use within the module that is running.
      *
-     * @param declared how a plain tensor is meant to lie along it
-     * @param wanted how the result lies
+     * @param declared placement of a plain tensor along it
+     * @param wanted placement of the result
      */
     public DTensor bring(Tensor tensor, Placement declared, Placement wanted) {
         return Gathers.whileModuleRuns(enter(tensor, declared), name, wanted);
     }
 
-    /** How a tensor lies along this axis. */
+    /** The placement of a tensor along this axis. */
     public Placement placementOf(DTensor tensor) {
         return placementOf(tensor.layout());
     }
@@ -76,7 +76,7 @@ public record MeshAxis(DeviceMesh mesh, String name) {
     }
 
     /**
-     * Whether a tensor's dimension {@code dim} is cut along this axis where {@code wanted} would cut it, in whatever units.
+     * Whether a tensor's dimension {@code dim} is cut along this axis at the same places as by {@code wanted}, whatever the units.
      *
      * @param dim counted from the front
      */
@@ -95,7 +95,7 @@ public record MeshAxis(DeviceMesh mesh, String name) {
         return has.cutsLike(wanted, uncut, size());
     }
 
-    /** A tensor on the mesh; a plain one is taken to be laid out as declared along this axis, Invariant on the others. */
+    /** The tensor on the mesh; a plain one counts as declared along this axis and as Invariant on the others. */
     public DTensor enter(Tensor tensor, Placement declared) {
         if (tensor instanceof DTensor onMesh) {
             return onMesh;
@@ -106,7 +106,7 @@ public record MeshAxis(DeviceMesh mesh, String name) {
                 : DTensors.fromLocal(tensor, mesh, layout.placements().toArray(new Placement[0]));
     }
 
-    /** This rank's part as a plain tensor whose gradient is the dual of how the tensor lies. */
+    /** This rank's part as a plain tensor whose gradient has the dual layout. */
     public static Tensor leave(DTensor tensor) {
         return tensor.toLocal(tensor.layout().dual().placements().toArray(new Placement[0]));
     }

@@ -6,7 +6,7 @@ import org.tp4j.nn.Initializer;
  * Options of {@link ColumnParallelLinear} and {@link RowParallelLinear}.
  *
  * @param bias whether a bias is added
- * @param skipBiasAdd whether the bias is left to the caller: {@code apply} gives X Wᵀ, {@code bias()} the bias
+ * @param skipBiasAdd whether the bias is left to the caller: {@code apply} returns X Wᵀ, {@code bias()} the bias
  * @param sequenceParallel whether activations outside of the pair of layers lie along the sequence (dimension 0): a
  *     column-parallel layer gathers its input, a row-parallel one reduce-scatters its product
  * @param initializer of the weight

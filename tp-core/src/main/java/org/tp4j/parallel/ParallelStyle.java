@@ -6,26 +6,26 @@ import org.tp4j.layout.Placement;
 import org.tp4j.nn.Module;
 
 /**
- * How one module is split along a mesh axis: where its parameters lie, and what is done to its inputs and outputs. A style
- * is a value; a user's own is one more implementation.
+ * How one module is split along a mesh axis: the placements of its parameters, and the hooks on its inputs and outputs. A
+ * style is a value; custom styles implement this interface.
  */
 public interface ParallelStyle {
     /**
-     * What keeps this style from being used on a module, in words; empty if nothing does.
+     * Reasons why this style cannot be used on a module; empty if it can.
      *
      * @param path the module's name, for the message
      * @param ranks number of ranks along the axis
      */
     List<String> validate(String path, Module module, int ranks);
 
-    /** Where the module's own parameters lie along the axis, by name; those not named are Invariant. */
+    /** Placements of the module's own parameters along the axis, by name; all others are Invariant. */
     Map<String, Placement> placements(Module module);
 
     /** Adds the hooks that redistribute inputs and outputs. */
     void install(Module module, MeshAxis axis);
 
     /**
-     * This style and another for one module: what both place, and the hooks of this one, then those of the other. Such as
+     * This style and another for one module: the placements of both, the hooks of this one and then those of the other, as in
      * {@code new PrepareModuleInput(...).and(new PrepareModuleOutput(...))}.
      */
     default ParallelStyle and(ParallelStyle other) {

@@ -11,12 +11,12 @@ import org.tp4j.nn.Module;
  * Parallelize.apply(model, mesh, Map.of(
  *     "layers.*.mlp.up_proj", new ColwiseParallel(),
  *     "layers.*.mlp.down_proj", new RowwiseParallel()));
- * model.materialize(world.backend(), DType.FLOAT32, seed); // each rank allocates its shards alone
+ * model.materialize(world.backend(), DType.FLOAT32, seed); // each rank allocates only its shards
  * }</pre>
  *
  * <p>Parameters that no style places are Invariant: every rank holds them whole. Plans compose: one for other modules or
- * another axis adds to the first; the same parameter cut twice along one axis is refused. A model that has values already
- * keeps them; an optimizer made before refuses to step.
+ * another axis adds to the first; sharding a parameter twice along one axis is refused. A model that already has values
+ * keeps them; an optimizer made earlier refuses to step.
  */
 public final class Parallelize {
     private Parallelize() {}
@@ -24,15 +24,15 @@ public final class Parallelize {
     /**
      * Splits a model over the only axis of a mesh.
      *
-     * @param plan from module name, {@code *} standing for one segment, to style
-     * @throws PlanException if the plan does not fit, listing all that is wrong; the model is unchanged
+     * @param plan maps module names, in which {@code *} stands for one segment, to styles
+     * @throws PlanException if the plan does not fit, listing everything that is wrong; the model is unchanged
      * @throws IllegalArgumentException if the mesh has several axes
      */
     public static <M extends Module> M apply(M model, DeviceMesh mesh, Map<String, ? extends ParallelStyle> plan) {
         return apply(model, MeshAxis.only(mesh), plan);
     }
 
-    /** Splits a model over the named axis of a mesh; on the other axes parameters stay as they are. */
+    /** Splits a model over the named axis of a mesh; placements on the other axes do not change. */
     public static <M extends Module> M apply(
             M model, DeviceMesh mesh, String axis, Map<String, ? extends ParallelStyle> plan) {
         return apply(model, new MeshAxis(mesh, axis), plan);

@@ -32,7 +32,7 @@ final class Plan {
     private final Set<String> unfit = new HashSet<>();
     private final List<String> problems = new ArrayList<>();
 
-    /** A key of the plan and its style. */
+    /** An entry of the plan. */
     private record Entry(String key, ParallelStyle style) {
         @Override
         public String toString() {
@@ -41,10 +41,10 @@ final class Plan {
     }
 
     /**
-     * Where a parameter is to lie along the axis.
+     * The wanted placement of a parameter along the axis.
      *
      * @param name its first dotted path
-     * @param by the entry that says so; null if none does and it is Invariant
+     * @param by the entry that asks for it; null if none does and it is Invariant
      */
     private record Wanted(
             String name, Placement placement, @Nullable Entry by) {}
@@ -125,7 +125,7 @@ final class Plan {
         }
     }
 
-    /** Whether a style would cut a parameter that is cut along the axis already, which is told of the parameter. */
+    /** Whether a style would shard a parameter that is already sharded along the axis, which is reported for the parameter. */
     private boolean cutsAgain(Module module, ParallelStyle style) {
         return style.placements(module).keySet().stream()
                 .map(name -> Objects.requireNonNull(module.ownParameters().get(name)))

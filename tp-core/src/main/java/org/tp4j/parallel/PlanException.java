@@ -9,13 +9,13 @@ public class PlanException extends TpException {
 
     private final transient List<String> problems;
 
-    /** @param problems what is wrong, one sentence each */
+    /** @param problems everything that is wrong, one sentence each */
     public PlanException(List<String> problems) {
         super("the plan cannot be carried out, nothing was changed:\n  - " + String.join("\n  - ", problems));
         this.problems = List.copyOf(problems);
     }
 
-    /** What is wrong, one sentence each. */
+    /** Everything that is wrong, one sentence each. */
     public List<String> problems() {
         return problems;
     }

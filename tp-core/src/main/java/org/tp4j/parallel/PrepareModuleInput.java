@@ -17,9 +17,9 @@ import org.tp4j.tensor.Tensor;
  * }</pre>
  *
  * @param name the input, as the module names it in its call; null for the first
- * @param input how a plain input is meant to lie along the axis
- * @param wanted how the module gets it
- * @param localInput whether the module gets it as this rank's plain tensor
+ * @param input placement of a plain input along the axis
+ * @param wanted placement in which the module receives it
+ * @param localInput whether the module receives it as this rank's plain tensor
  */
 public record PrepareModuleInput(@Nullable String name, Placement input, Placement wanted, boolean localInput)
         implements ParallelStyle {

@@ -16,9 +16,9 @@ import org.tp4j.tensor.Tensor;
  * }</pre>
  *
  * @param name the output, as the module names it in its call; null for the first
- * @param output how a plain output is meant to lie along the axis
- * @param wanted how it is handed out
- * @param localOutput whether it is handed out as this rank's plain tensor
+ * @param output placement of a plain output along the axis
+ * @param wanted placement in which it is returned
+ * @param localOutput whether it is returned as this rank's plain tensor
  */
 public record PrepareModuleOutput(@Nullable String name, Placement output, Placement wanted, boolean localOutput)
         implements ParallelStyle {

@@ -28,10 +28,10 @@ import org.tp4j.tensor.Tensor;
  * <p>Collectives: forward an all-reduce of the product, or a reduce-scatter to Shard along the sequence; backward none, or
  * an all-gather of dY. An embedding is split by vocabulary: each rank looks up the ids it owns.
  *
- * @param input how a plain input is meant to lie along the axis; for an embedding ids are Invariant
+ * @param input placement of a plain input along the axis; for an embedding ids are Invariant
  * @param output what the product is redistributed to: Invariant, or Shard of the sequence dimension
- * @param localOutput whether the result is handed out as this rank's plain tensor
- * @param unit features (or rows of a table) that stay together
+ * @param localOutput whether the result is returned as this rank's plain tensor
+ * @param unit number of consecutive features (or rows of a table) that stay on one rank
  */
 public record RowwiseParallel(Placement input, Placement output, boolean localOutput, long unit)
         implements ParallelStyle {
@@ -40,22 +40,22 @@ public record RowwiseParallel(Placement input, Placement output, boolean localOu
         this(Placement.shard(-1), Placement.invariant(), false, 1);
     }
 
-    /** The same with another declaration of plain inputs. */
+    /** The same with another placement of plain inputs. */
     public RowwiseParallel withInput(Placement declared) {
         return new RowwiseParallel(declared, output, localOutput, unit);
     }
 
-    /** The same with the product redistributed otherwise; Shard of the sequence dimension reduce-scatters it. */
+    /** The same with another target of the product; Shard of the sequence dimension reduce-scatters it. */
     public RowwiseParallel withOutput(Placement wanted) {
         return new RowwiseParallel(input, wanted, localOutput, unit);
     }
 
-    /** The same handing out plain tensors. */
+    /** The same returning plain tensors. */
     public RowwiseParallel withLocalOutput() {
         return new RowwiseParallel(input, output, true, unit);
     }
 
-    /** The same with features that stay together. */
+    /** The same with units of {@code together} features that stay on one rank. */
     public RowwiseParallel withUnit(long together) {
         return new RowwiseParallel(input, output, localOutput, together);
     }
@@ -108,7 +108,7 @@ public record RowwiseParallel(Placement input, Placement output, boolean localOu
         Placement.Shard mine = new Placement.Shard(last, unit);
         boolean isSlice = input instanceof Placement.Shard s && (s.dim() == -1 || s.dim() == last);
         if (!(x instanceof DTensor) && isSlice && last >= 0) {
-            Shape whole = x.shape().with(last, in); // known, so that no rank need ask the others
+            Shape whole = x.shape().with(last, in); // known, so that ranks need not communicate
             return MeshBorder.trusted(x, whole, axis.layout(whole, mine));
         }
         DTensor onMesh = axis.enter(x, input);

@@ -6,13 +6,13 @@ import org.tp4j.layout.Placement;
 import org.tp4j.nn.Module;
 
 /**
- * Runs a module that treats positions apart (a norm, dropout) on this rank's part of the sequence (Korthikanti et al., arXiv
- * 2205.05198, section 4.2.2). Its parameters are Invariant and promoted where they meet the shard: their gradients are
- * summed with all others when they are due.
+ * Runs a module that treats positions independently (a norm, dropout) on this rank's part of the sequence (Korthikanti et al., arXiv
+ * 2205.05198, section 4.2.2). Its parameters are Invariant and promoted where they meet the shard; their gradients
+ * join the deferred sum.
  *
  * @param dim dimension of the sequence
- * @param input how a plain input is meant to lie along the axis
- * @param localOutput whether the result is handed out as this rank's plain tensor
+ * @param input placement of a plain input along the axis
+ * @param localOutput whether the result is returned as this rank's plain tensor
  */
 public record SequenceParallel(int dim, Placement input, boolean localOutput) implements ParallelStyle {
     /** The sequence is dimension 1, as in [batch, sequence, features]; plain inputs are Invariant. */

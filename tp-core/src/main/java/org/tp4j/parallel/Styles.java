@@ -16,7 +16,7 @@ import org.tp4j.tensor.Tensor;
 final class Styles {
     private Styles() {}
 
-    /** A style in words: its name and those options that are not empty. */
+    /** The text of a style: its name and its non-empty options. */
     static String text(String name, String... options) {
         String said = Arrays.stream(options).filter(option -> !option.isEmpty()).collect(Collectors.joining(", "));
         return said.isEmpty() ? name : name + "(" + said + ")";
@@ -34,7 +34,7 @@ final class Styles {
         return problems;
     }
 
-    /** What keeps a style from finding a tensor by name; a module that does not declare its names is checked when called. */
+    /** A problem if the module has no tensor of that name; a module that does not declare its names is checked when called. */
     static List<String> unknownName(
             ParallelStyle style, String path, String side, @Nullable String name, List<String> declared) {
         if (name == null || declared.isEmpty() || declared.contains(name)) {
@@ -44,7 +44,7 @@ final class Styles {
                 + " redistributes; HINT: its " + side + "s are " + declared);
     }
 
-    /** Sizes nearest to n that consist of whole units, for a message. */
+    /** A problem if n is not a whole number of units, with the nearest sizes that are. */
     static List<String> unitProblem(String path, String dimension, long n, long unit, int ranks) {
         if (n % unit == 0) {
             return List.of();
@@ -57,7 +57,7 @@ final class Styles {
                 + " to cut for " + ranks + " ranks; HINT: " + sizes);
     }
 
-    /** Leaves a result as it is, redistributes it, or hands out this rank's part. */
+    /** Returns a result as it is, redistributed, or only this rank's part. */
     static Tensor finish(Tensor result, MeshAxis axis, @Nullable Placement output, boolean localOutput) {
         DTensor onMesh = (DTensor) result;
         DTensor placed = output == null ? onMesh : onMesh.redistribute(axis.name(), output);

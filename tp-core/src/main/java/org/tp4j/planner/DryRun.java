@@ -29,8 +29,8 @@ import org.tp4j.tensor.Tensor;
 import org.tp4j.tensor.meta.MetaBackend;
 
 /**
- * One step of a model under a plan, run for its shapes alone: one process pretends to be one rank of many, arrays take no
- * memory, and what would be communicated is written down. Tells within a moment, on a laptop, what a plan costs.
+ * Runs one step of a model under a plan for its shapes alone: one process acts as one rank of many, arrays have no memory,
+ * and the collectives are recorded instead of run. Shows on a laptop, in a moment, what a plan costs.
  *
  * <pre>{@code
  * DryRun run = DryRun.on("tp", 8, Shape.of(4096, 8192)).withType(DType.BFLOAT16);
@@ -39,12 +39,12 @@ import org.tp4j.tensor.meta.MetaBackend;
  *
  * @param axes names and sizes of the mesh's axes, outermost first
  * @param axis the one the plan splits along
- * @param rank the rank to be
- * @param type of parameters and of inputs that are no ids
+ * @param rank the rank to act as
+ * @param type of parameters and of inputs that are not ids
  * @param input shape of the whole input
  * @param ids whether the input is ids (INT64, without a gradient); otherwise its gradient is wanted
  * @param inputPlacements how the input lies on the axes; empty for a plain tensor, the same on every rank
- * @param loss from the model's output to what backward starts at, whatever its shape
+ * @param loss maps the model's output to the tensor, of any shape, that backward starts at
  */
 public record DryRun(
         List<Map.Entry<String, Integer>> axes,
@@ -96,7 +96,7 @@ public record DryRun(
         return new DryRun(axes, axis, rank, type, input, true, inputPlacements, loss);
     }
 
-    /** The same with an input that lies on the mesh so, such as {@code Shard(0)} on a data-parallel axis. */
+    /** The same with an input laid out on the mesh, such as {@code Shard(0)} on a data-parallel axis. */
     public DryRun withInputPlacements(Placement... placements) {
         return new DryRun(axes, axis, rank, type, input, ids, List.of(placements), loss);
     }
@@ -107,9 +107,9 @@ public record DryRun(
     }
 
     /**
-     * What a plan makes of a layer, before anything is allocated or started.
+     * Describes a layer under a plan, before anything is allocated or started.
      *
-     * @param made makes the layer, which is used up
+     * @param made makes the layer, which cannot be used afterwards
      * @param plan as for {@link Parallelize#apply(Module, DeviceMesh, String, Map)}
      * @throws PlanException if the plan does not fit
      */
@@ -118,9 +118,9 @@ public record DryRun(
     }
 
     /**
-     * What a plan makes of a model that takes more than one tensor.
+     * Describes a model that takes more than one tensor.
      *
-     * @param forward runs the model on the pretended input; what else it takes are tensors on {@link MetaBackend}
+     * @param forward runs the model on the input; its other arguments are tensors on {@link MetaBackend}
      */
     public <M extends Module> PlanTable describe(
             Supplier<? extends M> made,
@@ -130,7 +130,7 @@ public record DryRun(
     }
 
     /**
-     * What several plans make of a model, each along an axis of its own.
+     * Describes a model under several plans, each along an axis of its own.
      *
      * @param plans by axis; they are applied in the order of the mesh's axes, innermost first
      */
@@ -191,7 +191,7 @@ public record DryRun(
         log.clear();
     }
 
-    /** Notes what every module computes on (behind its style's input hooks) and what it hands out. */
+    /** Records what every module computes on (after the input hooks of its style) and what it returns. */
     private static List<PlanTable.Activation> observe(Module model) {
         List<PlanTable.Activation> seen = new ArrayList<>();
         model.modules().forEach((path, module) -> {

@@ -19,9 +19,9 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /**
- * What a plan makes of a model: where each parameter lies, what flows between the modules, what a step communicates, and
- * what it takes. Read off a {@link DryRun}, so that it says what a real run does. {@link #toString} prints it; layers that
- * are alike share a line.
+ * A model under a plan: the layout of each parameter, what flows between the modules, what a step communicates, and the
+ * memory it takes. Recorded by a {@link DryRun}, so it shows what a real run does. {@link #toString} prints it; equal layers
+ * share a line.
  *
  * @param title mesh, rank and type
  * @param parameters all parameters; a tied one once
@@ -37,7 +37,7 @@ public record PlanTable(
      * @param name dotted path
      * @param global shape of the whole
      * @param local shape on this rank
-     * @param layout how it lies
+     * @param layout its layout
      * @param bytes on this rank
      * @param leastBytes on the rank that holds least
      * @param mostBytes on the rank that holds most
@@ -46,15 +46,15 @@ public record PlanTable(
             String name, Shape global, Shape local, Layout layout, long bytes, long leastBytes, long mostBytes) {}
 
     /**
-     * What a module computes on or hands out.
+     * An input or output of a module.
      *
      * @param module dotted path
-     * @param direction {@code in} (as the module gets it, behind its style) or {@code out}, with the tensor's name where the
-     *     module takes or gives several
+     * @param direction {@code in} (as the module receives it, after its style) or {@code out}, with the tensor's name where the
+     *     module takes or returns several
      * @param type of the elements
      * @param global shape of the whole
      * @param local shape on this rank
-     * @param layout how it lies; null for a plain tensor
+     * @param layout its layout; null for a plain tensor
      */
     public record Activation(
             String module,
@@ -100,8 +100,8 @@ public record PlanTable(
      * @param parameterBytes of parameters on this rank
      * @param leastParameterBytes on the rank that holds least
      * @param mostParameterBytes on the rank that holds most
-     * @param adamWBytes of AdamW's state on this rank: two numbers a parameter, and a FLOAT32 copy of 16-bit ones
-     * @param activationBytes what the forward pass has made and holds when backward begins, on this rank
+     * @param adamWBytes of AdamW's state on this rank: two numbers per parameter, and a FLOAT32 copy of 16-bit ones
+     * @param activationBytes on this rank, held when backward begins
      */
     public record Totals(
             long parameters,

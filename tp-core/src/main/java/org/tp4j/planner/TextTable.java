@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Columns of text: numbers to the right, all else to the left. Rows that differ in numbered names alone share a line. */
+/** Text in columns: numbers aligned right, all else left. Rows that differ only in the numbers of a name share a line. */
 final class TextTable {
     private final String[] header;
     private final Map<List<String>, List<String>> namesOfRows = new LinkedHashMap<>();
@@ -32,7 +32,7 @@ final class TextTable {
         namesOfRows.computeIfAbsent(texts, t -> new ArrayList<>()).add(name);
     }
 
-    /** Names that differ in numbers alone as one, with * where they differ. */
+    /** Names that differ only in numbers as one name, with * where they differ. */
     private static String common(List<String> names) {
         String[] all = names.get(0).split("\\.", -1);
         for (String name : names) {

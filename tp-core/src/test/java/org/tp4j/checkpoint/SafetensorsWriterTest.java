@@ -106,7 +106,7 @@ class SafetensorsWriterTest {
     }
 
     @Test
-    void shouldAskSourcesWhenItIsTheirTurn() {
+    void shouldCallSourcesInOrder() {
         List<String> called = new ArrayList<>();
         new SafetensorsWriter(path)
                 .add("b", SafetensorsType.U8, Shape.of(2), out -> {

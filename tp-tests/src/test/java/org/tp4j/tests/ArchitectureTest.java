@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The shape of the library: what may lean on what. A new package of tp-core takes its place in {@link #CORE}. */
+/** The shape of the library: which package may use which. A new package of tp-core is added to {@link #CORE}. */
 class ArchitectureTest {
     /** The packages of tp-core from the ground up: each may import itself and those before it. */
     private static final List<String> CORE = List.of(
@@ -55,7 +55,7 @@ class ArchitectureTest {
             areas(Stream.concat(CORE.stream(), Stream.of("cpu", "threads", "mpi", "cuda", "nccl", "cudasim"))
                     .toList());
 
-    /** What tp-core may lean on besides itself: no AWT, no databinding, no native library. */
+    /** What tp-core may depend on besides itself: no AWT, no databinding, no native library. */
     private static final List<String> CORE_LIBRARIES = List.of(
             "java.lang..",
             "java.util..",

@@ -14,8 +14,8 @@ import org.tp4j.parallel.RowwiseParallel;
 import org.tp4j.tensor.Tensor;
 
 /**
- * A planted mistake: row-parallel, with the bias added to each rank's term of the sum, so that T ranks add it T times. The
- * layouts would not let it pass, which is why it works on raw local tensors and calls the result what it is not.
+ * A planted bug: row-parallel, with the bias added to each rank's term of the sum, so that T ranks add it T times. The
+ * layouts would refuse it, so it works on raw local tensors and gives the result a false layout.
  */
 public final class BiasBeforeReduction implements ParallelStyle {
     private final RowwiseParallel right = new RowwiseParallel();

@@ -45,7 +45,7 @@ public final class Cases {
         }
     }
 
-    /** What stands there. */
+    /** The node at a pointer. */
     public JsonNode at(String path) {
         JsonNode node = root.at("/" + path);
         if (node.isMissingNode()) {
@@ -54,7 +54,7 @@ public final class Cases {
         return node;
     }
 
-    /** Whether something stands there. */
+    /** Whether there is a node at a pointer. */
     public boolean has(String path) {
         return !root.at("/" + path).isMissingNode();
     }

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A project of a user, outside the reactor: imports the BOM, builds, trains. It reaches no network. */
+/** A user's project outside the reactor imports the BOM, builds and trains, without a network. */
 class ConsumerProjectIT {
     private static final Path ROOT = Path.of(System.getProperty("tp.root"));
     private static final String VERSION = System.getProperty("tp.version");
@@ -50,7 +50,7 @@ class ConsumerProjectIT {
         assertThat(output).doesNotContain("Skipped: 1");
     }
 
-    /** Builds a project outside of the reactor, made of folders laid one over the other, and runs goals of Maven's on it. */
+    /** Builds a project outside the reactor, made of overlaid folders, and runs Maven goals on it. */
     private String run(List<String> sources, String... goals) throws Exception {
         Path project = folder.resolve("project");
         for (String source : sources) {
@@ -94,7 +94,7 @@ class ConsumerProjectIT {
         return output;
     }
 
-    /** Puts a module's file and description where Maven looks for them in a repository that is a folder. */
+    /** Puts a module's file and POM where Maven looks for them in a folder repository. */
     private static void publish(Path source, String artifact, Path repository) throws IOException {
         Path target = repository.resolve("org/tp4j").resolve(artifact).resolve(VERSION);
         Files.createDirectories(target);

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The public API stands in a file, so that a change of it is a decision: what users of the class path can name outside of
+ * The public API is recorded in a file, so that changing it is a decision: all that users of the class path can name outside
  * packages called internal. {@code -Dtp4j.api.write=true} writes the file again.
  */
 class PublicApiTest {

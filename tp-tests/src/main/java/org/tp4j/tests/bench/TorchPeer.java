@@ -92,7 +92,7 @@ final class TorchPeer implements AutoCloseable {
             }
             return reply;
         } catch (JsonProcessingException e) {
-            throw end("an answer that is no JSON to " + question);
+            throw end("an answer that is not JSON to " + question);
         } catch (IOException e) {
             throw end("the process has ended");
         } catch (InterruptedException e) {

@@ -12,7 +12,7 @@ import org.tp4j.tensor.Shape;
  * A case as the index tells of it.
  *
  * @param name its name, and that of its file
- * @param about what it is, in words
+ * @param about description
  * @param settings its settings by name
  * @param tensors its tensors by name
  * @param file where its tensors are

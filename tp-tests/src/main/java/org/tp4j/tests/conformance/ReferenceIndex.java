@@ -42,7 +42,7 @@ public record ReferenceIndex(List<ReferenceCase> cases, Map<String, String> brok
             }
             return index;
         } catch (JsonProcessingException e) {
-            return unreadable(file + " is no JSON: " + e.getOriginalMessage());
+            return unreadable(file + " is not JSON: " + e.getOriginalMessage());
         } catch (IOException e) {
             return unreadable(file + " cannot be read: " + e.getMessage());
         }

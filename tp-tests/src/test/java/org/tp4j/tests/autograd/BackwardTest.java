@@ -24,7 +24,7 @@ import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.oracle.Ranks;
 import org.tp4j.tests.oracle.Whole;
 
-/** What the tape allows and what it refuses. */
+/** What backward passes allow and what they refuse. */
 class BackwardTest {
     private static final Backend BACKEND = CpuBackend.get();
     private static final Placement INVARIANT = Placement.invariant();
@@ -64,7 +64,7 @@ class BackwardTest {
     }
 
     @Test
-    void shouldGoOnAfterABackwardThatFailed() {
+    void shouldWorkAfterABackwardThatFailed() {
         Tensor x = leaf(1, 2);
         Tensor shared = x.mul(2);
         Tensor saved = shared.add(1);
@@ -93,7 +93,7 @@ class BackwardTest {
     }
 
     @Test
-    void shouldNotMindChangesOfWhatWasNotSaved() {
+    void shouldAllowChangesOfWhatWasNotSaved() {
         Tensor x = leaf(1, 2);
         Tensor h = x.mul(2);
         Tensor loss = h.add(1).sum();
@@ -103,7 +103,7 @@ class BackwardTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoLoss() {
+    void shouldRefuseToStartBackwardFromWhatIsNotALoss() {
         assertThatThrownBy(() -> leaf(1, 2).mul(2).backward())
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("backward() starts at a scalar, but this tensor has shape [2]")
@@ -131,7 +131,7 @@ class BackwardTest {
     }
 
     @Test
-    void shouldStartOnInvariantAndPendingAxesAlone() {
+    void shouldStartOnlyOnInvariantAndPendingAxes() {
         Ranks.run(2, rank -> {
             for (Placement refused : new Placement[] {REPLICATE}) {
                 DTensor loss = (DTensor) scalar(rank, refused).mul(2);

@@ -19,7 +19,7 @@ import org.tp4j.tests.oracle.Rank;
 import org.tp4j.tests.oracle.Ranks;
 import org.tp4j.tests.oracle.Whole;
 
-/** The ways onto a mesh and off it. */
+/** How tensors enter a mesh and leave it. */
 class MeshBorderTest {
     private static final Placement INVARIANT = Placement.invariant();
     private static final Placement REPLICATE = Placement.replicate();
@@ -37,7 +37,7 @@ class MeshBorderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 4})
-    void shouldTellRanksFedDifferentData(int ranks) {
+    void shouldReportRanksFedDifferentData(int ranks) {
         Ranks.run(ranks, rank -> {
             DTensor w = leaf(rank, INVARIANT, 1, 2);
             Tensor batch = rank.tensor(Shape.of(2), 1, rank.number() == ranks - 1 ? 5 : 2);
@@ -56,7 +56,7 @@ class MeshBorderTest {
     }
 
     @Test
-    void shouldTakePlainTensorsForTheMeshAlone() {
+    void shouldAcceptOnlyPlainTensorsOntoTheMesh() {
         Ranks.run(2, rank -> {
             DTensor x = leaf(rank, ROWS, 1, 2, 3);
             assertThatThrownBy(() -> DTensors.distribute(x, rank.mesh(), REPLICATE))
@@ -81,7 +81,7 @@ class MeshBorderTest {
     }
 
     @Test
-    void shouldDemandTheGradientsPlacementOnLeaving() {
+    void shouldRequireTheGradientsPlacementOnLeaving() {
         Ranks.run(2, rank -> {
             DTensor x = leaf(rank, ROWS, 1, 2, 3);
             assertThatThrownBy(() -> x.toLocal(REPLICATE))
@@ -117,7 +117,7 @@ class MeshBorderTest {
     }
 
     @Test
-    void shouldKeepTheOrderOfCutsOnLeaving() {
+    void shouldKeepTheCutOrderOnLeaving() {
         Ranks.run(List.of(2, 2), rank -> {
             Layout layout = rank.layout(Shape.of(8), ROWS, ROWS).withCutOrder("tp", "dp");
             DTensor x = leaf(rank, layout, 0, 1, 2, 3, 4, 5, 6, 7);

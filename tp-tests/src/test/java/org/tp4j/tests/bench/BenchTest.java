@@ -9,7 +9,7 @@ import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** The benchmarks run and print the fields that are compared; what the numbers are is not asked here. */
+/** The benchmarks run and print the fields that are compared; the numbers themselves are not checked. */
 class BenchTest {
     private static JsonNode run(String... arguments) throws Exception {
         StringWriter out = new StringWriter();
@@ -86,7 +86,7 @@ class BenchTest {
     }
 
     @Test
-    void shouldRefuseATypeItDoesNotKnow() {
+    void shouldRefuseAnUnknownType() {
         StringWriter err = new StringWriter();
         int code = new CommandLine(new BenchMain())
                 .setErr(new PrintWriter(err, true))

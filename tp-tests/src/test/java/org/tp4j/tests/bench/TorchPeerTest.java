@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** The other side of a comparison: how it is asked, and how it can be absent. */
+/** The other side of a comparison: the protocol, and what happens if it is absent. */
 @DisabledOnOs(OS.WINDOWS)
 class TorchPeerTest {
     private static final Pace PACE = new Pace(0, 1, 3);
@@ -25,7 +25,7 @@ class TorchPeerTest {
     }
 
     @Test
-    void shouldTimeTheOtherSideInTurns() {
+    void shouldAlternateWithTheOtherSide() {
         String dropped = "{\"dropped\": \"theirs\"}";
         try (TorchPeer peer = answering("{\"calls\": 2}", "{\"ms\": 3}", "{\"ms\": 1}", "{\"ms\": 2}", dropped)) {
             Contest contest =
@@ -36,7 +36,7 @@ class TorchPeerTest {
     }
 
     @Test
-    void shouldKeepWhyTheOtherSideIsAbsentAndMeasureTheRest() {
+    void shouldReportWhyTheOtherSideIsAbsentAndMeasureTheRest() {
         Contender ours = new Contender() {
             @Override
             public String name() {
@@ -89,7 +89,7 @@ class TorchPeerTest {
     }
 
     @Test
-    void shouldSayWhyAPeerCannotBeAsked() {
+    void shouldSayWhyAPeerCannotBeStarted() {
         try (TorchPeer none = TorchPeer.start(List.of());
                 TorchPeer missing = TorchPeer.start(List.of("no-such-program-here"));
                 TorchPeer dies = TorchPeer.start(List.of("true"))) {
@@ -101,7 +101,7 @@ class TorchPeerTest {
 
     /** The script itself, where there is a Python: without PyTorch or a GPU it says so and answers on. */
     @Test
-    void shouldAskTheRealScript() throws Exception {
+    void shouldRunTheRealScript() throws Exception {
         org.junit.jupiter.api.Assumptions.assumeTrue(
                 new ProcessBuilder("sh", "-c", "command -v python3").start().waitFor() == 0, "no python3");
         Path script = Path.of(System.getProperty("tp.root"), "scripts", "torch_mlp.py");

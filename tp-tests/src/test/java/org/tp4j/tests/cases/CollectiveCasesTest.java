@@ -74,7 +74,7 @@ class CollectiveCasesTest {
         });
     }
 
-    /** The gradient of a broadcast is the sum, at the root, of what each rank's loss asks. */
+    /** The gradient of a broadcast is the sum, at the root, of the gradients of all ranks' losses. */
     @Test
     void shouldSumTheGradientOfABroadcastAtItsRoot() {
         Cases a = Cases.of("A29");
@@ -91,7 +91,7 @@ class CollectiveCasesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 4})
-    void shouldTellEveryRankBothSidesOfADisagreement(int ranks) {
+    void shouldReportBothSidesOfADisagreementToEveryRank(int ranks) {
         Cases a = Cases.of("A30");
         for (JsonNode one : a.at("cases")) {
             if (one.has("every_rank_shape")) {
@@ -158,7 +158,7 @@ class CollectiveCasesTest {
     }
 
     @Test
-    void shouldEndAllWhenARankDies() {
+    void shouldStopAllRanksWhenOneDies() {
         Cases a = Cases.of("A31");
         int victim = (int) a.number("dies/rank");
         IllegalStateException own = new IllegalStateException("dies");
@@ -201,7 +201,7 @@ class CollectiveCasesTest {
 
     /** A transposed or strided tensor is its own contiguous copy; a slice of rows shares memory with its base. */
     @Test
-    void shouldTakeViewsByTheirElements() {
+    void shouldReadViewsByTheirElements() {
         Cases a = Cases.of("A32");
         ThreadRanks.run(2, world -> {
             ProcessGroup group = world.group();

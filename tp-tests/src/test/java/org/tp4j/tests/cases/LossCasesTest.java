@@ -20,8 +20,8 @@ import org.tp4j.tests.oracle.Rank;
 import org.tp4j.tests.oracle.Ranks;
 
 /**
- * Cases A13 to A16: losses and arg-max of logits whose classes are sharded. The plain operations say so and how to mend it;
- * what follows the hint is right. Label smoothing is spread over all classes; the mean of nothing is 0.
+ * Cases A13 to A16: losses and arg-max of logits whose classes are sharded. The plain operations refuse with a hint;
+ * following the hint gives the right result. Label smoothing is spread over all classes; the mean over no labels is 0.
  */
 class LossCasesTest {
     private static final CrossEntropyOptions MEAN = CrossEntropyOptions.DEFAULT;
@@ -111,7 +111,7 @@ class LossCasesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})
-    void shouldTellLabelsOutsideTheVocabulary(int ranks) {
+    void shouldReportLabelsOutsideTheVocabulary(int ranks) {
         Cases a = Cases.of("A15");
         Ranks.run(ranks, rank -> {
             DTensor logits = byClasses(rank, a, DType.FLOAT64, "logits");

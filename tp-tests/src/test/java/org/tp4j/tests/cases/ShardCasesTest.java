@@ -144,7 +144,7 @@ class ShardCasesTest {
     }
 
     @Test
-    void shouldTellLocalPiecesThatDoNotFit() {
+    void shouldReportLocalPiecesThatDoNotFit() {
         Cases a = Cases.of("A03");
         Ranks.run(4, rank -> {
             JsonNode piece = a.at("locals").get(rank.number());
@@ -177,7 +177,7 @@ class ShardCasesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})
-    void shouldTakeNegativeDimensionsForWhatTheyAre(int ranks) {
+    void shouldCountNegativeDimensionsFromTheEnd(int ranks) {
         Cases a = Cases.of("A07");
         Ranks.run(ranks, rank -> {
             for (String pairs : List.of("equal_pairs_for_rank2", "equal_pairs_for_rank3")) {

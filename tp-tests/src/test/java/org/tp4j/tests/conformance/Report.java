@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.tp4j.tests.run.RankOptions;
 
-/** What the runner printed. */
+/** The output of the runner. */
 record Report(int failed, List<String> lines) {
     static Report of(Path folder, Integer... ranks) {
         return of(folder, Runners.all(), ranks);

@@ -52,7 +52,7 @@ class VectorFolderTest {
 
     @ParameterizedTest
     @EnumSource(Activation.class)
-    void shouldTellTheActivationByTheOutputWhereNoWordDoes(Activation activation) throws IOException {
+    void shouldInferTheActivationFromTheOutputIfItIsNotNamed(Activation activation) throws IOException {
         new VectorFolder(folder)
                 .add("case_1", "", Map.of(), moduleCase(new Mlp(3, 5, activation, true), Shape.of(4, 3)))
                 .add("case_2", "", Map.of(), moduleCase(new GatedMlp(3, 5, activation, false), Shape.of(2, 3, 3)))
@@ -112,7 +112,7 @@ class VectorFolderTest {
     }
 
     @Test
-    void shouldFailEntriesOfTheIndexThatSayNothing() throws IOException {
+    void shouldFailIndexEntriesWithoutContent() throws IOException {
         Files.writeString(
                 folder.resolve(ReferenceIndex.FILE), "[{\"about\": 1}, {\"name\": \"odd\", \"tensors\": {\"x\": 3}}]");
         Report report = Report.of(folder, 1);
@@ -133,13 +133,13 @@ class VectorFolderTest {
     }
 
     @Test
-    void shouldFailAnIndexThatIsNoJson() throws IOException {
+    void shouldFailAnIndexThatIsNotJson() throws IOException {
         Files.writeString(folder.resolve(ReferenceIndex.FILE), "[{");
-        assertThat(Report.of(folder, 1).lines().get(0)).contains("is no JSON: ");
+        assertThat(Report.of(folder, 1).lines().get(0)).contains("is not JSON: ");
     }
 
     @Test
-    void shouldSkipWhatIsNotBuiltYetAndWhatNobodyKnows() throws IOException {
+    void shouldSkipKindsNotBuiltYetAndUnknownKinds() throws IOException {
         Tensor number = Tensors.of(CPU, new float[] {1}, 1);
         new VectorFolder(folder)
                 .add("attn_x", "", Map.of("heads", 2), Map.of("x", number))

@@ -18,7 +18,7 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /**
- * A piece of Java from a text, made a source file.
+ * A piece of Java from a document, made into a source file.
  *
  * @param source the file
  */

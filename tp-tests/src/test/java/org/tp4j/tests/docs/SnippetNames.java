@@ -59,12 +59,12 @@ abstract class SnippetNames {
     List<Batch> batches;
     List<Block> blocks;
 
-    /** A batch of a user's own. */
+    /** A batch defined by a user. */
     record Batch(Tensor x, Tensor labels) {
         void copyInto(Tensor x, Tensor labels) {}
     }
 
-    /** A layer of a user's own. */
+    /** A layer defined by a user. */
     abstract static class Block extends Layer {}
 
     <M extends Module> M child(String name, M module) {

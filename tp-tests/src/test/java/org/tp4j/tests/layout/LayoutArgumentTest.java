@@ -12,7 +12,7 @@ import org.tp4j.layout.Placement.Shard;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.tests.oracle.Ranks;
 
-/** What meshes and layouts say to arguments that make no sense. */
+/** What meshes and layouts say about invalid arguments. */
 class LayoutArgumentTest {
     @Test
     void shouldCheckMeshes() {

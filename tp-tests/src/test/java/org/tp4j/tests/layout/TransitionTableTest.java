@@ -30,7 +30,7 @@ import org.tp4j.tests.oracle.Rank;
 import org.tp4j.tests.oracle.Ranks;
 import org.tp4j.tests.oracle.Whole;
 
-/** Each row of the table by name: what is done forward and backward, what it costs, and that it is right. */
+/** Each row of the table by name: what it does forward and backward, what it communicates, and that it is right. */
 class TransitionTableTest {
     private static final Placement INVARIANT = Placement.invariant();
     private static final Placement REPLICATE = Placement.replicate();

@@ -35,7 +35,7 @@ class DropoutRegionsTest {
         }
     }
 
-    /** Masks of one rank: outside, inside, inside and outside again in the other order after a reset, and a gradient. */
+    /** Masks of one rank: outside, inside, then inside and outside after a reset, and a gradient. */
     private record Masks(
             double[] outside, double[] inside, double[] insideAgain, double[] outsideAgain, double[] grad) {}
 
@@ -60,7 +60,7 @@ class DropoutRegionsTest {
                 whole.grad().toDoubles());
     }
 
-    /** Ones of which every rank holds n, a row a replica: cut over dp by rows, over tp as said. */
+    /** Ones, of which every rank holds n, one row per replica: cut by rows over dp, over tp as given. */
     private static Tensor ones(World world, DeviceMesh mesh, Placement tp) {
         Tensor mine = Tensors.ones(world.backend(), DType.FLOAT32, Shape.of(1, N));
         return DTensors.fromLocal(mine, mesh, Placement.shard(0), tp);
@@ -85,7 +85,7 @@ class DropoutRegionsTest {
     }
 
     @Test
-    void shouldDropCopiesAlikeAndPiecesApart() {
+    void shouldDropTheSameInCopiesAndIndependentlyInPieces() {
         List<Masks> ranks = ThreadRanks.call(4, DropoutRegionsTest::masks);
         List<double[]> outside = ranks.stream().map(Masks::outside).toList();
         List<double[]> inside = ranks.stream().map(Masks::inside).toList();

@@ -45,7 +45,7 @@ class ModuleTest {
                 new GatedMlp(2, 3, Activation.SILU, false));
     }
 
-    /** A module that gives whatever is put into it. */
+    /** A module that returns its input. */
     private static class Container extends Layer {
         <M extends Module> Container with(String name, M module) {
             child(name, module);
@@ -107,9 +107,12 @@ class ModuleTest {
 
     @Test
     void shouldRefuseNamesThatWouldNotBeFound() {
-        assertThatThrownBy(() -> new Container().with("a.b", new Dropout(0))).hasMessageContaining("'a.b' is no name");
-        assertThatThrownBy(() -> new Container().with("", new Dropout(0))).hasMessageContaining("'' is no name");
-        assertThatThrownBy(() -> new Container().with("*", new Dropout(0))).hasMessageContaining("'*' is no name");
+        assertThatThrownBy(() -> new Container().with("a.b", new Dropout(0)))
+                .hasMessageContaining("'a.b' is not a valid name");
+        assertThatThrownBy(() -> new Container().with("", new Dropout(0)))
+                .hasMessageContaining("'' is not a valid name");
+        assertThatThrownBy(() -> new Container().with("*", new Dropout(0)))
+                .hasMessageContaining("'*' is not a valid name");
         assertThatThrownBy(() -> new Container().with("a", new Dropout(0)).with("a", new Dropout(0)))
                 .hasMessageContaining("there is a 'a' in Container already");
         Parameter a = new Parameter("a", Shape.of(1), Initializer.zeros());
@@ -122,7 +125,7 @@ class ModuleTest {
         Linear layer = new Linear(2, 2, true);
         new Container().with("first", layer);
         assertThatThrownBy(() -> new Container().with("second", layer))
-                .hasMessageContaining("module 'second' has a parent already, where it is called 'first'")
+                .hasMessageContaining("module 'second' already has a parent, where it is called 'first'")
                 .hasMessageContaining("HINT: share parameters, not modules");
     }
 

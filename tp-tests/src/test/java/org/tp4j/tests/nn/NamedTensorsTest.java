@@ -37,14 +37,14 @@ import org.tp4j.tensor.Tensor;
 import org.tp4j.tensor.meta.MetaBackend;
 import org.tp4j.threads.ThreadRanks;
 
-/** Modules that take and give several tensors, by name: hooks, styles, the dry run and captured steps. */
+/** Modules with several inputs and outputs, by name: hooks, styles, the dry run and captured steps. */
 class NamedTensorsTest {
     private static final int IN = 6;
     private static final int HIDDEN = 10;
     private static final Shape INPUT = Shape.of(4, IN);
     private static final double TOLERANCE = 1e-12; // float64 sums of a dozen terms in another order
 
-    /** Shaped like attention: an input, an optional mask and scales in; a result and what it was made of out. */
+    /** Shaped like attention: takes an input, an optional mask and scales; returns a result and its parts. */
     private static final class Gate extends Module {
         private final Linear up = child("up", new Linear(IN, HIDDEN, true));
         private final Linear down = child("down", new Linear(HIDDEN, IN, true));
@@ -246,7 +246,7 @@ class NamedTensorsTest {
     }
 
     @Test
-    void shouldTakePartInACapturedStep() {
+    void shouldWorkInACapturedStep() {
         Gate gate = new Gate(true);
         gate.materialize(CpuBackend.get(), DType.FLOAT64, 7);
         Tensor x = Tensors.ones(CpuBackend.get(), DType.FLOAT64, INPUT);

@@ -32,7 +32,7 @@ import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.Cases;
 import org.tp4j.threads.ThreadRanks;
 
-/** State by name: all of it is loaded, or none. Case A34, with tensors where it has files. */
+/** State by name: all or nothing is loaded. Case A34, with tensors where it has files. */
 class StateTest {
     private static final Cases CASE = Cases.of("A34");
 
@@ -79,7 +79,7 @@ class StateTest {
 
     @ParameterizedTest(name = "{0}, T = {1}")
     @MethodSource("misfits")
-    void shouldNameAllThatDoesNotFitAndChangeNothing(String name, int ranks, JsonNode file) {
+    void shouldListEverythingThatDoesNotFitAndChangeNothing(String name, int ranks, JsonNode file) {
         ThreadRanks.run(ranks, world -> {
             Model model =
                     Parallelize.apply(new Model(), DeviceMesh.of(world, "tp"), Map.of("a", new ColwiseParallel()));

@@ -8,7 +8,7 @@ import java.util.function.Function;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.oracle.Whole;
 
-/** Every operation of {@link Tensor} with a way to draw operands for it. */
+/** Every operation of {@link Tensor} with a generator of operands for it. */
 final class Catalogue {
     private final Map<String, Function<Draw, Sample>> entries = new LinkedHashMap<>();
 

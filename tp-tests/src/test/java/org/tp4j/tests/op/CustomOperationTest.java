@@ -24,7 +24,7 @@ import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.oracle.Ranks;
 import org.tp4j.tests.oracle.Whole;
 
-/** Operations of a user's own. */
+/** Operations defined by a user. */
 class CustomOperationTest {
     private static final Whole X = Whole.of(Shape.of(5), 1, -2, 3, -4, 5);
     private static final Whole Y = Whole.of(Shape.of(5), 2, 1, -1, 3, 0.5);
@@ -94,7 +94,7 @@ class CustomOperationTest {
         });
     }
 
-    /** Sums from the left: it can only be computed on whole rows, and says so in its own words. */
+    /** A cumulative sum: it needs whole rows, and refuses shards with a message of its own. */
     private record RunningSum(boolean twice, boolean wrongLayout) implements Operation {
         @Override
         public String name() {
@@ -174,7 +174,7 @@ class CustomOperationTest {
     }
 
     @Test
-    void shouldBeToldWhatTheirBackwardDoesWrong() {
+    void shouldReportWhatTheirBackwardDoesWrong() {
         Ranks.run(2, rank -> {
             DTensor x = rank.place(X, Placement.invariant());
             x.requiresGrad(true);

@@ -14,7 +14,7 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tensor.UnaryFunction;
 
-/** What tensors compute, and the claims of the descriptions about it, against the descriptions' definitions. */
+/** What tensors compute, and the properties that the descriptions declare, against the descriptions' definitions. */
 class FunctionDescriptionTest {
     private static final double[] X = {-2.5, -1, -0.75, -0.1, 0.3, 0.5, 1, 1.75, 3};
     private static final double[] Y = {0.25, -1, 2, -0.3, 0.3, -4, 1.5, 0.125, 2.25};

@@ -248,7 +248,7 @@ class LayoutRefusalTest {
     }
 
     @Test
-    void shouldTellPiecesThatAreNoWholeUnitsOnEveryRank() {
+    void shouldReportPiecesThatAreNotWholeUnitsOnEveryRank() {
         Ranks.run(List.of(2, 2), rank -> {
             Shape shape = Shape.of(10); // dp cuts 6 and 4, of which 4 has no whole units of 3
             DTensor x = rank.place(Whole.of(shape, new double[10]), REPLICATE, REPLICATE);

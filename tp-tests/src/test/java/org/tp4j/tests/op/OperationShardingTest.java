@@ -89,7 +89,7 @@ class OperationShardingTest {
                     parameter ? MeshBorder.parameter(leaf.local(), leaf.shape(), layout) : leaf.requiresGrad(wanted));
         }
 
-        /** Whether it ran on something cut or pending. */
+        /** Whether it ran on a sharded or pending operand. */
         boolean run() {
             String what = "rank " + rank.number() + " of " + rank.mesh() + ", seed " + seed + ": " + this;
             try {

@@ -5,7 +5,7 @@ import java.util.function.Function;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
-/** Sums and their like, softmax, and products. */
+/** Reductions, softmax and products. */
 final class ReductionSamples {
     private ReductionSamples() {}
 

@@ -14,11 +14,11 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tests.oracle.Ranks;
 import org.tp4j.tests.oracle.Whole;
 
-/** Where a cut goes when dimensions are merged or split, and that the gradient finds its way back. */
+/** Where a cut goes when dimensions are merged or split, and how the gradient comes back. */
 class ReshapeShardsTest {
     static Stream<Arguments> reshapes() {
         return Stream.of(
-                // tokens flattened and folded up again
+                // tokens flattened and unflattened
                 Arguments.of(Shape.of(4, 3, 5), Placement.shard(0), Shape.of(12, 5), new Shard(0, 3)),
                 Arguments.of(Shape.of(12, 5), new Shard(0, 3), Shape.of(4, 3, 5), Placement.shard(0)),
                 Arguments.of(Shape.of(12, 5), new Shard(0, 6), Shape.of(4, 3, 5), new Shard(0, 2)),

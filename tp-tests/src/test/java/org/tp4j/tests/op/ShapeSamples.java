@@ -73,7 +73,7 @@ final class ShapeSamples {
     }
 
     private static Sample reshape(Draw draw) {
-        // both shapes come from one list of factors, grouped in two ways, with ones strewn in
+        // both shapes come from one list of factors, grouped in two ways, with ones inserted
         long[] factors = draw.shape(1, 5).toArray();
         Shape from = grouped(draw, factors);
         long[] to = grouped(draw, factors).toArray();

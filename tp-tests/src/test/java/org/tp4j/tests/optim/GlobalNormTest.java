@@ -145,7 +145,7 @@ class GlobalNormTest {
     }
 
     @Test
-    void shouldRefuseLimitsAndNormsWithoutMeaning() {
+    void shouldRefuseMeaninglessLimitsAndNorms() {
         assertThatThrownBy(() -> GradientClipping.byNorm(List.of(), -1, NormType.L2))
                 .hasMessage("gradients cannot be clipped to a norm of -1.0");
         assertThatThrownBy(() -> NormType.of(3)).hasMessageContaining("3.0; HINT: 1, 2 or infinity");

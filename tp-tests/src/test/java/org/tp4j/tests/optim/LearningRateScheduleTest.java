@@ -64,7 +64,7 @@ class LearningRateScheduleTest {
     }
 
     @Test
-    void shouldGoOnWithTheSameRatesAfterResuming() {
+    void shouldContinueWithTheSameRatesAfterResuming() {
         for (long saved : CASE.longs("save_after")) {
             Weights weights = weights();
             Optimizer first = optimizer(weights);
@@ -82,7 +82,7 @@ class LearningRateScheduleTest {
     }
 
     @Test
-    void shouldRiseAndFallInALine() {
+    void shouldRiseAndFallLinearly() {
         LearningRateSchedule linear = LearningRateSchedule.linear(1, 0.2, 2, 6);
         double[] expected = {0.5, 1, 1, 0.8, 0.6, 0.4, 0.2, 0.2};
         for (int k = 0; k < expected.length; k++) {
@@ -100,7 +100,7 @@ class LearningRateScheduleTest {
     }
 
     @Test
-    void shouldRefuseNumbersWithoutMeaning() {
+    void shouldRefuseMeaninglessNumbers() {
         assertThatThrownBy(() -> LearningRateSchedule.constant(Double.NaN)).hasMessageContaining("was NaN");
         assertThatThrownBy(() -> LearningRateSchedule.cosine(0.1, 0.2, 0, 10))
                 .hasMessageContaining("between 0 and the base rate 0.1, was 0.2");

@@ -48,7 +48,7 @@ class NonFiniteGradientTest {
         "3, variant_nan/",
         "4, variant_nan/"
     })
-    void shouldThrowOnEveryRankWhenAsked(int ranks, String variant) {
+    void shouldThrowOnEveryRankIfRequested(int ranks, String variant) {
         Ranks.run(ranks, rank -> {
             Weights weights = weights(rank, variant);
             NonFiniteGradientException error = catchThrowableOfType(
@@ -102,7 +102,7 @@ class NonFiniteGradientTest {
         "3, variant_nan/",
         "4, variant_nan/"
     })
-    void shouldPassOverTheStepTogether(int ranks, String variant) {
+    void shouldSkipTheStepTogether(int ranks, String variant) {
         Ranks.run(ranks, rank -> {
             Weights weights = weights(rank, variant);
             double[] before = weights.value("W");

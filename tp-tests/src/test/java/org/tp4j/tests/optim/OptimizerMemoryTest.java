@@ -25,7 +25,7 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.oracle.Ranks;
 
-/** What optimizers hold: state, 32-bit copies, and nothing new from step to step. */
+/** Memory of optimizers: state, 32-bit copies, and no allocation from step to step. */
 @SuppressWarnings("try") // scopes that only own
 class OptimizerMemoryTest {
     private static final CpuBackend CPU = CpuBackend.get();
@@ -126,7 +126,7 @@ class OptimizerMemoryTest {
     }
 
     @Test
-    void shouldFollowAParameterThatSomebodyElseHasWritten() {
+    void shouldFollowAParameterWrittenBetweenSteps() {
         Weights weights = new Weights();
         weights.declare("w", Shape.of(2));
         weights.materialize(CPU, DType.BFLOAT16, 1);

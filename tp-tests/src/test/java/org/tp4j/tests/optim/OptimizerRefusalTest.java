@@ -31,7 +31,7 @@ import org.tp4j.tensor.Tensor;
 import org.tp4j.tests.oracle.Rank;
 import org.tp4j.tests.oracle.Ranks;
 
-/** What optimizers refuse, and what they advise. */
+/** What optimizers refuse, and their hints. */
 class OptimizerRefusalTest {
     private static final Backend CPU = CpuBackend.get();
 
@@ -111,7 +111,7 @@ class OptimizerRefusalTest {
     }
 
     @Test
-    void shouldTellWhichRanksHaveNoGradient() {
+    void shouldReportWhichRanksHaveNoGradient() {
         Ranks.run(3, rank -> {
             Weights weights = new Weights();
             weights.declare("a", Shape.of(2), rank.mesh(), Placement.invariant());
@@ -141,13 +141,13 @@ class OptimizerRefusalTest {
                 .hasMessageContaining("parameter 'w' is in two groups; HINT: each parameter belongs to one");
         ParameterGroup sameName = ParameterGroup.of(Map.of("w", weights().parameter("w")));
         assertThatThrownBy(() -> new SGD(List.of(all, sameName), SgdOptions.of(0.1)))
-                .hasMessageContaining("two parameters are called 'w'");
+                .hasMessageContaining("two parameters are named 'w'");
         assertThatThrownBy(() -> new SGD(List.of(), SgdOptions.of(0.1)))
-                .hasMessageContaining("SGD is given no parameters");
+                .hasMessageContaining("SGD has no parameters to train");
     }
 
     @Test
-    void shouldRefuseOptionsWithoutMeaning() {
+    void shouldRefuseMeaninglessOptions() {
         assertThatThrownBy(() -> SgdOptions.of(0.1).withNesterov(0))
                 .hasMessageContaining("Nesterov's SGD needs a momentum above 0; HINT: withNesterov(0.9)");
         assertThatThrownBy(() -> SgdOptions.of(0.1).withMomentum(1)).hasMessageContaining("below 1, was 1.0");

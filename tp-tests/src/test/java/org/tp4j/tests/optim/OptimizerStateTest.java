@@ -117,7 +117,7 @@ class OptimizerStateTest {
 
     @ParameterizedTest
     @CsvSource({"2, 1", "2, 3", "2, 4", "4, 1", "4, 3", "4, 4", "1, 4", "3, 2"})
-    void shouldGoOnAsWithoutTheBreak(int before, int after) {
+    void shouldContinueAsWithoutTheBreak(int before, int after) {
         for (DType dtype : List.of(DType.FLOAT64, DType.FLOAT32)) {
             Map<String, double[]> saved = save(before, dtype);
             Ranks.run(after, rank -> {
@@ -145,7 +145,7 @@ class OptimizerStateTest {
     }
 
     @Test
-    void shouldListAllThatDoesNotFitAndChangeNothing() {
+    void shouldListEverythingThatDoesNotFitAndChangeNothing() {
         Ranks.run(2, rank -> {
             Weights weights = weights(rank, DType.FLOAT64);
             Optimizer optimizer = optimizer(weights);

@@ -21,7 +21,7 @@ import org.tp4j.tensor.ParameterUpdate;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
-/** Which parameters an optimizer changes, and how each. */
+/** Which parameters an optimizer changes, and with which options. */
 class ParameterGroupTest {
     private static final CpuBackend CPU = CpuBackend.get();
 
@@ -49,7 +49,7 @@ class ParameterGroupTest {
     }
 
     @Test
-    void shouldTreatEachGroupInItsOwnWay() {
+    void shouldUseTheOptionsOfEachGroup() {
         Weights weights = pair();
         weights.gradient("a", numbers(1));
         weights.gradient("b", numbers(1));
@@ -64,7 +64,7 @@ class ParameterGroupTest {
     }
 
     @Test
-    void shouldPassOverWhatIsFrozenOrHasNoGradientAndCountItsStepsApart() {
+    void shouldSkipFrozenParametersAndThoseWithoutGradientAndCountTheirSteps() {
         Weights weights = pair();
         weights.parameter("b").setTrainable(false);
         Optimizer optimizer = new AdamW(weights, 0.1);
@@ -120,7 +120,7 @@ class ParameterGroupTest {
         assertThat(optimizer.state().get("s.m").toDoubles()[0]).isBetween(0.1999, 0.2001);
     }
 
-    /** Steps by the sign of the gradient: an optimizer of the user's own. */
+    /** A custom optimizer: steps by the sign of the gradient. */
     private static final class SignDescent extends Optimizer {
         SignDescent(List<ParameterGroup> groups) {
             super(groups, LearningRateSchedule.constant(0.25), 0, List.of("calls"));
@@ -142,7 +142,7 @@ class ParameterGroupTest {
     }
 
     @Test
-    void shouldRunAnOptimizerOfTheUsersOwn() {
+    void shouldRunACustomOptimizer() {
         Weights weights = pair();
         Optimizer optimizer = new SignDescent(List.of(ParameterGroup.of(weights)));
         weights.gradient("a", numbers(-7));

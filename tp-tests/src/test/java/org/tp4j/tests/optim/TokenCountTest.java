@@ -50,7 +50,7 @@ class TokenCountTest {
     /** Batches padded to one size with a mask, as with labels that are ignored. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void shouldWeighEveryTokenAlike(int tp) {
+    void shouldWeightEveryTokenEqually(int tp) {
         Ranks.run(List.of(2, tp), rank -> {
             Weights weights = weights(rank);
             Tensor[] a = new Tensor[MICRO_BATCHES];
@@ -85,9 +85,9 @@ class TokenCountTest {
                 rank.tensor(Shape.of(mine.length), mine), rank.mesh(), Placement.shard(0), Placement.invariant());
     }
 
-    /** Batches as long as they are: a rank without tokens brings an empty one and runs the same modules. */
+    /** Batches as long as they are: a rank without tokens takes an empty one and runs the same modules. */
     @Test
-    void shouldTakeAnEmptyBatchForNothing() {
+    void shouldCountAnEmptyBatchAsNothing() {
         Ranks.run(List.of(2, 1), rank -> {
             Weights weights = weights(rank);
             double loss = 0;

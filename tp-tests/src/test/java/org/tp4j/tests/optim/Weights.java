@@ -13,7 +13,7 @@ import org.tp4j.nn.Parameter;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
-/** Parameters without a computation, whose values and gradients a test sets. */
+/** Parameters without a forward pass, whose values and gradients a test sets. */
 final class Weights extends Layer {
     private final Map<String, Parameter> all = new LinkedHashMap<>();
 
@@ -23,7 +23,7 @@ final class Weights extends Layer {
         return made;
     }
 
-    /** Declares a parameter that lies so on every axis. */
+    /** Declares a parameter with this placement on every axis. */
     Parameter declare(String name, Shape shape, DeviceMesh mesh, Placement... placements) {
         Parameter made = declare(name, shape);
         made.place(Layout.of(mesh, shape.dims(), placements));

@@ -14,8 +14,8 @@ import org.tp4j.layout.Placement.Shard;
 import org.tp4j.tensor.Shape;
 
 /**
- * What a layout means, by brute force from its definition and with none of the library's own arithmetic: Shard is the
- * pieces joined, Partial the sum, Replicate and Invariant any rank's, all being equal.
+ * The meaning of a layout, by brute force from its definition and without the library's own arithmetic: Shard is the pieces
+ * joined, Partial their sum, Replicate and Invariant any rank's, since all are equal.
  *
  * <p>Ranks are counted as the mesh counts them, the last axis running fastest. Pending reductions other than sums may not
  * stand beside pending sums: the order of reducing would matter.
@@ -100,7 +100,7 @@ public final class Denotation {
         return result;
     }
 
-    /** What the ranks' parts stand for together; fails if replicas differ or a part has another size than its box. */
+    /** The whole value that the ranks' parts represent; fails if replicas differ or a part does not have the size of its box. */
     public static double[] join(Layout layout, Shape shape, List<double[]> parts) {
         int terms = 1;
         boolean pending = false;
@@ -174,7 +174,7 @@ public final class Denotation {
         };
     }
 
-    /** Parts, one a rank, that stand for {@code value}; the terms of pending reductions are drawn from the seed. */
+    /** Parts, one per rank, that represent {@code value}; the terms of pending reductions are drawn from the seed. */
     public static List<double[]> split(Layout layout, Shape shape, double[] value, long seed) {
         double[][] parts = new double[ranks(layout)][];
         for (int rank = 0; rank < parts.length; rank++) {

@@ -14,7 +14,7 @@ import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
-/** One rank of a test, and what it may ask of the others without the library's help. */
+/** One rank of a test, and what it can learn from the others without the library. */
 public final class Rank {
     private final World world;
     private final DeviceMesh mesh;
@@ -58,7 +58,7 @@ public final class Rank {
         return world.backend();
     }
 
-    /** What every rank passes here, by rank; it goes through plain Java memory. */
+    /** What every rank passes here, by rank, through plain Java memory. */
     @SuppressWarnings("unchecked")
     public <T> List<T> all(T mine) {
         slots[number()] = mine;
@@ -73,7 +73,7 @@ public final class Rank {
         return Layout.of(mesh, shape.dims(), placements);
     }
 
-    /** A leaf laid out so, made of this rank's part alone; terms of a pending reduction are drawn from the seed. */
+    /** A leaf in this layout, made of only this rank's part; terms of a pending reduction are drawn from the seed. */
     public DTensor place(Whole value, Layout layout, long seed) {
         double[] part =
                 Denotation.split(layout, value.shape(), value.elements(), seed).get(number());
@@ -87,7 +87,7 @@ public final class Rank {
         return place(value, layout(value.shape(), placements), 1);
     }
 
-    /** What all ranks' parts of a tensor stand for together. */
+    /** The whole value that all ranks' parts of a tensor represent. */
     public double[] value(DTensor tensor) {
         return Denotation.join(tensor.layout(), tensor.shape(), all(tensor.toDoubles()));
     }

@@ -100,7 +100,7 @@ class CommunicationTest {
     }
 
     @Test
-    void shouldNotSumAGradientThatNobodyWants() {
+    void shouldNotSumAGradientThatIsNotNeeded() {
         Recorded calls = record(
                 2, () -> new Mlp(D, FF, Activation.GELU, true), Map.of("up_proj", COLUMN, "down_proj", ROW), false);
         assertThat(text(calls.forward())).containsExactly("allReduce " + N * D + " in down_proj");

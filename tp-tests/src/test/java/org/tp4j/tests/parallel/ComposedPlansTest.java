@@ -60,7 +60,7 @@ class ComposedPlansTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})
-    void shouldMakeOfTwoHalvesWhatTheWholePlanMakes(int ranks) {
+    void shouldGiveTheSameFromTwoHalvesAsFromTheWholePlan(int ranks) {
         check(
                 1,
                 ranks,

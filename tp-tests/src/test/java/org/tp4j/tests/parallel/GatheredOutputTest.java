@@ -73,7 +73,7 @@ class GatheredOutputTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})
-    void shouldLeaveTheBiasToTheCallerWhenAsked(int ranks) {
+    void shouldLeaveTheBiasToTheCallerIfRequested(int ranks) {
         ThreadRanks.run(ranks, world -> {
             for (boolean gather : new boolean[] {false, true}) {
                 Linear layer = layer(

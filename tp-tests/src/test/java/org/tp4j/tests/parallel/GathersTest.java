@@ -30,7 +30,7 @@ import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.threads.ThreadRanks;
 
-/** What a module's parts gather is let go when it is done and gathered again for backward, once for all of them. */
+/** What a module's parts gather is freed when it returns and gathered again for backward, once for all of them. */
 class GathersTest {
     private static final int ROWS = 6;
     private static final int D = 4;
@@ -122,7 +122,7 @@ class GathersTest {
     }
 
     @Test
-    void shouldLetGoWithoutGradientsToo() {
+    void shouldFreeWithoutGradientsToo() {
         ThreadRanks.run(2, world -> {
             try (Scope scope = Scope.open();
                     GradMode off = GradMode.noGrad()) {
@@ -173,7 +173,7 @@ class GathersTest {
     }
 
     @Test
-    void shouldLeaveAloneWhatSomebodyElseHasGathered() {
+    void shouldNotFreeWhatTheUserHasGathered() {
         ThreadRanks.run(2, world -> {
             try (Scope scope = Scope.open()) {
                 Setup setup = Setup.of(world, 2, new Block(new Three()), TOGETHER);

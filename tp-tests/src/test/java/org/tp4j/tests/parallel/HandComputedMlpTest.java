@@ -21,7 +21,7 @@ import org.tp4j.tensor.Tensor;
 import org.tp4j.threads.ThreadRanks;
 
 /**
- * An MLP small enough for paper: x = [1, 2] times W1 = [[1, 0, 1, 2], [0, 1, 1, -1]] is [1, 2, 3, 0]; ReLU leaves it; times
+ * An MLP small enough to compute by hand: x = [1, 2] times W1 = [[1, 0, 1, 2], [0, 1, 1, -1]] is [1, 2, 3, 0]; ReLU leaves it; times
  * W2 = [[1, 0], [0, 1], [1, 1], [2, -1]] is [4, 5]. Every sum is of small integers, so that results are exact.
  */
 class HandComputedMlpTest {

@@ -103,7 +103,7 @@ class LinearOptionsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})
-    void shouldLeaveTheRowBiasToTheCallerWhenAsked(int ranks) {
+    void shouldLeaveTheRowBiasToTheCallerIfRequested(int ranks) {
         Parity.Outcome one = Parity.one(() -> new Linear(IN, OUT, true), INPUT);
         ThreadRanks.run(ranks, world -> {
             Linear layer = new RowParallelLinear(
@@ -118,7 +118,7 @@ class LinearOptionsTest {
     }
 
     @Test
-    void shouldInitializeAsAsked() {
+    void shouldUseTheGivenInitializer() {
         ThreadRanks.run(2, world -> {
             MeshAxis axis = MeshAxis.only(DeviceMesh.of(world, "tp"));
             Linear column = new ColumnParallelLinear(

@@ -31,7 +31,7 @@ class MappingsTest {
     private static final int ROWS = 4; // what "last" and "sequence" cut, divisible by 1, 2 and 4
     private static final int COLUMNS = 8;
 
-    /** This rank's tensor, laid out so, and what a mapping and its backward make of it. */
+    /** This rank's tensor in a placement, and the results of a mapping and its backward. */
     private record Mapped(List<Double> forward, List<Double> backward, Shape shape) {}
 
     private static Mapped map(World world, Placement from, Function<DTensor, DTensor> mapping) {
@@ -141,7 +141,7 @@ class MappingsTest {
     }
 
     @Test
-    void shouldRefuseATensorThatLiesOtherwise() {
+    void shouldRefuseATensorInAnotherLayout() {
         ThreadRanks.run(
                 2,
                 world -> assertThatThrownBy(

@@ -34,7 +34,7 @@ final class Parity {
 
     private Parity() {}
 
-    /** What a run gives, by name, whole. */
+    /** The results of a run, whole, by name. */
     record Outcome(Map<String, double[]> values) {
         /** Largest difference of one entry, relative to its largest magnitude (at least 1). */
         double difference(Outcome other, String name) {

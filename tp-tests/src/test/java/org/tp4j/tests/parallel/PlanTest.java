@@ -41,11 +41,11 @@ import org.tp4j.tensor.Tensor;
 import org.tp4j.tensor.meta.MetaBackend;
 import org.tp4j.tests.Cases;
 
-/** Plans are strict: what does not fit is told, all of it at once, and the model stays as it was. Case A38 among them. */
+/** Plans are strict: everything that does not fit is reported at once, and the model stays as it was. Case A38 among them. */
 class PlanTest {
     private static final Cases CASE = Cases.of("A38");
 
-    /** A module without a computation. */
+    /** A module that computes nothing. */
     private static final class Tree extends Layer {
         private Tree add(String path, Module leaf) {
             int dot = path.indexOf('.');
@@ -115,7 +115,7 @@ class PlanTest {
 
     @ParameterizedTest
     @MethodSource("plans")
-    void shouldMatchWholeSegmentsAndTellWhatMatchesNothingOrTwice(JsonNode entry) {
+    void shouldMatchWholeSegmentsAndReportWhatMatchesNothingOrTwice(JsonNode entry) {
         Map<String, ParallelStyle> plan = new LinkedHashMap<>();
         entry.get("plan")
                 .fields()

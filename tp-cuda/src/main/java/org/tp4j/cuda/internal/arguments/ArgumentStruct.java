@@ -1,6 +1,7 @@
 package org.tp4j.cuda.internal.arguments;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -22,7 +23,9 @@ public abstract class ArgumentStruct {
     private final String name;
     private final StringBuilder members = new StringBuilder();
     private final StringBuilder asserts = new StringBuilder();
+    private int[] padding = {}; // 4 bytes each
     private int end;
+    private int arrayAt = -1; // where an array begins
     private int alignment = 1;
     private final List<String> fields = new ArrayList<>(); // those that every launch must set
 
@@ -112,11 +115,35 @@ public abstract class ArgumentStruct {
     protected final <S extends ArgumentStruct> ArrayField<S> array(String field, S element, int capacity) {
         ArgumentStruct struct = element;
         String member = struct.name + " " + field + "[" + capacity + "]";
-        return new ArrayField<>(place(member, field, capacity * struct.bytes(), struct.alignment), element, capacity);
+        arrayAt = place(member, field, capacity * struct.bytes(), struct.alignment);
+        return new ArrayField<>(arrayAt, element, capacity);
+    }
+
+    private void addPadding(int at) {
+        padding = Arrays.copyOf(padding, padding.length + 1);
+        padding[padding.length - 1] = at;
+    }
+
+    /** Where there is padding between fields, 4 bytes each. */
+    public final int[] padding() {
+        return padding;
+    }
+
+    /** The bytes up to the end of the last field. */
+    public final int bytesOfFields() {
+        return end;
+    }
+
+    /** The bytes before an array, all bytes if there is none. */
+    public final int bytesBeforeArray() {
+        return arrayAt < 0 ? bytes() : arrayAt;
     }
 
     private int place(String member, String field, int bytes, int fieldAlignment) {
         int at = roundUp(end, fieldAlignment);
+        if (at > end) {
+            addPadding(end);
+        }
         end = at + bytes;
         alignment = Math.max(alignment, fieldAlignment);
         if (end > MAX_BYTES) {
@@ -172,7 +199,8 @@ public abstract class ArgumentStruct {
 
     /** The struct in C++, with what asserts that the compiler lays it out as described here. */
     public final String cpp() {
-        return "struct " + name + " {\n" + members + "};\n" + asserts + "static_assert(sizeof(" + name + ") == "
-                + bytes() + ", \"\");\n";
+        return "struct " + name + " {\n" + members + "};\n"
+                + "#ifndef __CUDACC_RTC__ // NVRTC has no offsetof\n" + asserts + "#endif\n"
+                + "static_assert(sizeof(" + name + ") == " + bytes() + ", \"\");\n";
     }
 }

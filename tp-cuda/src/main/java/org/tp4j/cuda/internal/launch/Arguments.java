@@ -2,6 +2,7 @@ package org.tp4j.cuda.internal.launch;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Objects;
 import jcuda.Pointer;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.cuda.internal.arguments.ArgumentStruct;
@@ -22,8 +23,9 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.StepNumber;
 
 /**
- * The one struct a kernel of ours takes, filled field by field. A launch that leaves a field out is refused. The launch
- * copies the struct, so that one buffer per thread serves every launch.
+ * The one struct a kernel of ours takes, filled field by field. A launch that leaves a field out is refused; padding and the
+ * elements of an array that are not filled are zeros, not what an earlier launch had there. The launch copies the struct, so
+ * that one buffer per thread serves every launch.
  */
 public final class Arguments {
     private static final int DIVIDER_BYTES = 3 * Integer.BYTES;
@@ -32,15 +34,18 @@ public final class Arguments {
     private final ByteBuffer buffer =
             ByteBuffer.allocateDirect(ArgumentStruct.MAX_BYTES).order(ByteOrder.nativeOrder());
     private final Pointer pointer = Pointer.to(Pointer.to(buffer));
-    private @Nullable ArgumentStruct struct; // that is being filled
+    private @Nullable ArgumentStruct whole; // what the kernel takes
+    private @Nullable ArgumentStruct struct; // that is being filled: the whole or an element
     private int base; // where it begins
     private long filled; // marks of its fields
+    private int dirty; // what earlier launches have written ends here
 
     private Arguments() {}
 
     /** The current thread's, to be filled with the fields of a struct. */
     public static Arguments of(ArgumentStruct struct) {
         Arguments mine = MINE.get();
+        mine.whole = struct;
         mine.begin(struct, 0);
         return mine;
     }
@@ -49,6 +54,12 @@ public final class Arguments {
         struct = next;
         base = at;
         filled = 0;
+        for (int hole : next.padding()) {
+            buffer.putInt(at + hole, 0);
+        }
+        if (next.bytesOfFields() < next.bytes()) {
+            buffer.putInt(at + next.bytesOfFields(), 0);
+        }
     }
 
     private int at(int offset, long mark) {
@@ -111,6 +122,7 @@ public final class Arguments {
         buffer.putLong(at + 16, wholeA);
         buffer.putLong(at + 24, wholeB);
         buffer.putInt(at + 32, exact ? 1 : 0);
+        buffer.putInt(at + 36, 0);
         return this;
     }
 
@@ -168,14 +180,22 @@ public final class Arguments {
 
     /** What the launch is given. */
     Pointer pointer() {
-        requireFilled();
+        ArgumentStruct last = requireFilled();
+        int bytes = Objects.requireNonNull(whole).bytes();
+        int end = last == whole ? last.bytesBeforeArray() : base + last.bytes();
+        for (int at = end; at < Math.min(dirty, bytes); at += Integer.BYTES) {
+            buffer.putInt(at, 0);
+        }
+        dirty = dirty > bytes ? dirty : end;
         return pointer;
     }
 
-    private void requireFilled() {
-        ArgumentStruct expected = struct;
-        if (expected == null || filled != expected.marks()) {
-            throw new IllegalStateException(expected == null ? "no arguments were begun" : expected.missing(filled));
+    private ArgumentStruct requireFilled() {
+        ArgumentStruct expected = Objects.requireNonNull(struct);
+        if (filled != expected.marks()) {
+            dirty = ArgumentStruct.MAX_BYTES; // by a launch that is given up
+            throw new IllegalStateException(expected.missing(filled));
         }
+        return expected;
     }
 }

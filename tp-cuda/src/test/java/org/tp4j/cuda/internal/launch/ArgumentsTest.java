@@ -32,6 +32,14 @@ class ArgumentsTest {
         }
     }
 
+    private static final class Full extends ArgumentStruct {
+        final BoxField divisors = box("divisors");
+
+        Full() {
+            super("Full");
+        }
+    }
+
     @Test
     void shouldWriteEachFieldAtItsPlaceWhateverTheOrder() {
         Arguments arguments = Arguments.of(OUTER)
@@ -49,6 +57,36 @@ class ArgumentsTest {
         assertThat(written.getInt(24 + 16)).isEqualTo(5);
         assertThat(written.getLong(24 + 16 + 8)).isEqualTo(77);
         assertThat(OUTER.bytes()).isEqualTo(24 + 3 * 16);
+    }
+
+    @Test
+    void shouldHaveZerosWhereNoFieldIsWhateverWasLaunchedBefore() {
+        for (int launch = 0; launch < 2; launch++) {
+            Full full = new Full();
+            Arguments.of(full).set(full.divisors, box()).pointer();
+            fillOuter(2);
+            Arguments arguments = fillOuter(1);
+            arguments.pointer();
+            ByteBuffer written = arguments.written(OUTER.bytes());
+            assertThat(written.getInt(4)).isZero();
+            assertThat(written.getInt(20)).isZero();
+            assertThat(written.getInt(24 + 4)).isZero();
+            assertThat(written.limit(OUTER.bytes()).position(24 + 16).slice()).isEqualTo(ByteBuffer.allocate(32));
+            Arguments.of(OUTER).set(OUTER.n, -1); // given up
+        }
+    }
+
+    private static StridedBox box() {
+        return StridedBox.of(new long[] {7, 5, 3}, new long[] {-1, -1, -1});
+    }
+
+    private static Arguments fillOuter(int elements) {
+        Arguments arguments =
+                Arguments.of(OUTER).set(OUTER.n, -1).set(OUTER.x, -1).set(OUTER.m, -1);
+        for (int i = 0; i < elements; i++) {
+            arguments.element(OUTER.inner, i).set(INNER.n, -1).set(INNER.p, -1L);
+        }
+        return arguments;
     }
 
     @Test

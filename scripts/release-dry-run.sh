@@ -10,10 +10,8 @@ case ${1:-} in
 esac
 tp_find_java
 command -v mvn >/dev/null || tp_fail "there is no mvn" "install Maven 3.8 or newer (Debian, Ubuntu: apt-get install maven; macOS: brew install maven)"
-if ! command -v gpg >/dev/null; then
-    echo "Skipped: a release is signed, and there is no gpg (Debian, Ubuntu: apt-get install gnupg; macOS: brew install gnupg)."
-    exit 0
-fi
+command -v gpg >/dev/null || tp_fail "nothing was rehearsed: a release is signed, and there is no gpg on the PATH" \
+    "install GnuPG (Debian, Ubuntu: apt-get install gnupg; macOS: brew install gnupg)"
 
 work=$(mktemp -d)
 export GNUPGHOME=$work/gnupg

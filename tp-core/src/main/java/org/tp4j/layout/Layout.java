@@ -206,6 +206,16 @@ public final class Layout {
         return new Layout(mesh, next, cuts);
     }
 
+    /** Whether a sum is pending on some axis. */
+    public boolean isPendingSum() {
+        for (Placement placement : placements) {
+            if (placement.isPartialSum()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether no axis is cut or pending, so that every rank holds the whole value. */
     public boolean isWhole() {
         for (Placement p : placements) {

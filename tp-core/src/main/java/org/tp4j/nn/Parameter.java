@@ -30,6 +30,7 @@ public final class Parameter {
     private boolean trainable = true;
     private final Map<String, String> cutBy = new LinkedHashMap<>();
     private int placements;
+    private @Nullable DType reduceType;
 
     /** Declares a parameter; it holds no memory yet. */
     public Parameter(String name, Shape shape, Initializer initializer) {
@@ -55,6 +56,14 @@ public final class Parameter {
     /** Its layout, null if it is on no mesh. */
     public @Nullable Layout layout() {
         return layout;
+    }
+
+    /**
+     * Has the ranks hold the terms of products with it that are left pending over a mesh axis in another type, once it is
+     * materialized; null for the product's own choice.
+     */
+    public void reduceIn(@Nullable DType type) {
+        reduceType = type;
     }
 
     /** Whether it has memory. */
@@ -146,7 +155,7 @@ public final class Parameter {
 
     private Tensor leaf(NdArray local) {
         Layout at = layout;
-        Tensor made = at == null ? Tensors.of(local) : MeshBorder.parameter(local, shape, at);
+        Tensor made = at == null ? Tensors.of(local) : MeshBorder.parameter(local, shape, at, reduceType);
         return made.requiresGrad(trainable);
     }
 

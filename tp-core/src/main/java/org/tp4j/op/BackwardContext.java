@@ -1,6 +1,7 @@
 package org.tp4j.op;
 
 import org.tp4j.op.internal.ExpandOp;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
@@ -31,8 +32,20 @@ public interface BackwardContext {
     /** Layout of operand {@code i}, for {@link ExpandOp}; {@link TargetLayout#NONE} for a tensor on no mesh. */
     TargetLayout inputLayout(int i);
 
+    /**
+     * The type in which the gradient of operand {@code i} is collected: 32 bits for a 16-bit leaf, such as a parameter,
+     * otherwise the operand's. A gradient of another type is converted.
+     */
+    DType gradientType(int i);
+
     /** Sets the gradient of operand {@code i}, which has its shape. */
     void give(int i, Tensor gradient);
+
+    /**
+     * Runs an operation and sets its result as the gradient of operand {@code i}. If the operand is a leaf with a gradient and
+     * the operation can, it adds to that in place.
+     */
+    void give(int i, Operation operation, Tensor... in);
 
     /** Runs another operation without recording it; returns its first result. */
     Tensor run(Operation operation, Tensor... in);

@@ -16,7 +16,10 @@ public interface ForwardContext {
     /** Shape of this rank's part of result {@code i}. */
     Shape outputShape(int i);
 
-    /** Type of result {@code i}. */
+    /**
+     * Type of this rank's part of result {@code i}: the result's, or that of its terms ({@link Operation#termType}) where the
+     * result is a pending sum.
+     */
     DType outputType(int i);
 
     /**
@@ -24,6 +27,11 @@ public interface ForwardContext {
      * which this is not the first rank.
      */
     boolean addsConstants();
+
+    /** Whether the result is to be added to what {@link #allocate} returns; only asked for if {@link Operation#canAccumulate}. */
+    default boolean accumulates() {
+        return false;
+    }
 
     /** New memory for this rank's part of result {@code i}. */
     NdArray allocate(int i);

@@ -1,5 +1,7 @@
 package org.tp4j.op;
 
+import org.jspecify.annotations.Nullable;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Tensor;
 
@@ -50,6 +52,26 @@ public interface Operation {
     /** Computes this rank's parts of all results. */
     default NdArray[] forwardAll(ForwardContext context, NdArray... in) {
         return new NdArray[] {forward(context, in)};
+    }
+
+    /**
+     * The type in which ranks hold their terms where the operation leaves a sum over a sharded dimension pending, at least as
+     * wide as the result's; {@link #forward} is then given memory of that type. By default 32 bits for the 16-bit types, so
+     * that the sum is rounded once, when it is complete.
+     *
+     * @param result type of the result
+     * @param requested what the plan asks of products with a parameter; null for the default
+     */
+    default DType termType(DType result, @Nullable DType requested) {
+        return result.isFloating() ? result.accumulator() : result;
+    }
+
+    /**
+     * Whether {@link #forward} can add to what its result holds, as {@link ForwardContext#accumulates} asks: then a leaf's
+     * gradient is summed over backward passes without a pass of its own.
+     */
+    default boolean canAccumulate() {
+        return false;
     }
 
     /** Whether gradients pass: false for comparisons, indices and the gradients of operations themselves. */

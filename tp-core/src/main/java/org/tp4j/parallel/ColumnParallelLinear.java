@@ -24,7 +24,8 @@ public final class ColumnParallelLinear extends Linear {
         super(in, out, options.bias(), options.initializer());
         skipBiasAdd(options.skipBiasAdd());
         ColwiseParallel style = new ColwiseParallel()
-                .withInput(options.sequenceParallel() ? Placement.shard(0) : Placement.invariant());
+                .withInput(options.sequenceParallel() ? Placement.shard(0) : Placement.invariant())
+                .withReduceType(options.reduceType());
         Parallelize.apply(this, axis, Map.of("", gatherOutput ? style.withOutput(Placement.invariant()) : style));
     }
 }

@@ -7,6 +7,7 @@ import org.tp4j.layout.Placement;
 import org.tp4j.nn.Embedding;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Module;
+import org.tp4j.tensor.DType;
 
 /**
  * Splits the output features: Y = [X W_0ᵀ | X W_1ᵀ | ...] (Shoeybi et al., arXiv 1909.08053, section 3). On rank i of p:
@@ -27,32 +28,45 @@ import org.tp4j.nn.Module;
  * @param output what the result is redistributed to, or null to leave it Shard(-1)
  * @param localOutput whether the result is returned as this rank's plain tensor
  * @param unit number of consecutive features that stay on one rank, such as those of a head
+ * @param reduceType type of the terms of pending sums, or null for the default
  */
-public record ColwiseParallel(Placement input, @Nullable Placement output, boolean localOutput, long unit)
-        implements ParallelStyle {
+public record ColwiseParallel(
+        Placement input,
+        @Nullable Placement output,
+        boolean localOutput,
+        long unit,
+        @Nullable DType reduceType) implements ParallelStyle {
     /** Plain inputs are Invariant, the result stays Shard(-1). */
     public ColwiseParallel() {
-        this(Placement.invariant(), null, false, 1);
+        this(Placement.invariant(), null, false, 1, null);
     }
 
     /** The same with another placement of plain inputs. */
     public ColwiseParallel withInput(Placement declared) {
-        return new ColwiseParallel(declared, output, localOutput, unit);
+        return new ColwiseParallel(declared, output, localOutput, unit, reduceType);
     }
 
     /** The same with the result redistributed; Invariant gathers it. */
     public ColwiseParallel withOutput(Placement wanted) {
-        return new ColwiseParallel(input, wanted, localOutput, unit);
+        return new ColwiseParallel(input, wanted, localOutput, unit, reduceType);
     }
 
     /** The same returning plain tensors. */
     public ColwiseParallel withLocalOutput() {
-        return new ColwiseParallel(input, output, true, unit);
+        return new ColwiseParallel(input, output, true, unit, reduceType);
     }
 
     /** The same with units of {@code together} features that stay on one rank. */
     public ColwiseParallel withUnit(long together) {
-        return new ColwiseParallel(input, output, localOutput, together);
+        return new ColwiseParallel(input, output, localOutput, together, reduceType);
+    }
+
+    /**
+     * The same holding and reducing pending sums of products, forward and backward, in another type than the default: the
+     * model's, or 32 bits for FLOAT16. Null is the default.
+     */
+    public ColwiseParallel withReduceType(@Nullable DType type) {
+        return new ColwiseParallel(input, output, localOutput, unit, type);
     }
 
     @Override
@@ -62,7 +76,8 @@ public record ColwiseParallel(Placement input, @Nullable Placement output, boole
                 input.equals(Placement.invariant()) ? "" : "input " + input,
                 output == null ? "" : "output " + output,
                 localOutput ? "local output" : "",
-                unit == 1 ? "" : "unit " + unit);
+                unit == 1 ? "" : "unit " + unit,
+                reduceType == null ? "" : "reduced in " + reduceType);
     }
 
     @Override
@@ -90,6 +105,7 @@ public record ColwiseParallel(Placement input, @Nullable Placement output, boole
 
     @Override
     public void install(Module module, MeshAxis axis) {
+        Styles.reduceIn(reduceType, module);
         boolean ids = module instanceof Embedding;
         module.addInputHook(x -> axis.bring(x, input, ids ? Placement.invariant() : Placement.replicate()));
         module.addOutputHook(y -> Styles.finish(y, axis, output, localOutput));

@@ -25,7 +25,8 @@ public final class RowParallelLinear extends Linear {
         skipBiasAdd(options.skipBiasAdd());
         RowwiseParallel style = new RowwiseParallel()
                 .withInput(inputIsParallel ? Placement.shard(-1) : Placement.invariant())
-                .withOutput(options.sequenceParallel() ? Placement.shard(0) : Placement.invariant());
+                .withOutput(options.sequenceParallel() ? Placement.shard(0) : Placement.invariant())
+                .withReduceType(options.reduceType());
         Parallelize.apply(this, axis, Map.of("", style));
     }
 }

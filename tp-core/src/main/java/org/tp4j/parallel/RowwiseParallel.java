@@ -2,6 +2,7 @@ package org.tp4j.parallel;
 
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.LayoutException;
@@ -9,6 +10,7 @@ import org.tp4j.layout.Placement;
 import org.tp4j.nn.Embedding;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Module;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
@@ -32,32 +34,45 @@ import org.tp4j.tensor.Tensor;
  * @param output what the product is redistributed to: Invariant, or Shard of the sequence dimension
  * @param localOutput whether the result is returned as this rank's plain tensor
  * @param unit number of consecutive features (or rows of a table) that stay on one rank
+ * @param reduceType type of the terms of pending sums, or null for the default
  */
-public record RowwiseParallel(Placement input, Placement output, boolean localOutput, long unit)
-        implements ParallelStyle {
+public record RowwiseParallel(
+        Placement input,
+        Placement output,
+        boolean localOutput,
+        long unit,
+        @Nullable DType reduceType) implements ParallelStyle {
     /** Plain inputs are Shard(-1), the product is all-reduced to Invariant. */
     public RowwiseParallel() {
-        this(Placement.shard(-1), Placement.invariant(), false, 1);
+        this(Placement.shard(-1), Placement.invariant(), false, 1, null);
     }
 
     /** The same with another placement of plain inputs. */
     public RowwiseParallel withInput(Placement declared) {
-        return new RowwiseParallel(declared, output, localOutput, unit);
+        return new RowwiseParallel(declared, output, localOutput, unit, reduceType);
     }
 
     /** The same with another target of the product; Shard of the sequence dimension reduce-scatters it. */
     public RowwiseParallel withOutput(Placement wanted) {
-        return new RowwiseParallel(input, wanted, localOutput, unit);
+        return new RowwiseParallel(input, wanted, localOutput, unit, reduceType);
     }
 
     /** The same returning plain tensors. */
     public RowwiseParallel withLocalOutput() {
-        return new RowwiseParallel(input, output, true, unit);
+        return new RowwiseParallel(input, output, true, unit, reduceType);
     }
 
     /** The same with units of {@code together} features that stay on one rank. */
     public RowwiseParallel withUnit(long together) {
-        return new RowwiseParallel(input, output, localOutput, together);
+        return new RowwiseParallel(input, output, localOutput, together, reduceType);
+    }
+
+    /**
+     * The same holding and reducing pending sums of products, forward and backward, in another type than the default: the
+     * model's, or 32 bits for FLOAT16. Null is the default.
+     */
+    public RowwiseParallel withReduceType(@Nullable DType type) {
+        return new RowwiseParallel(input, output, localOutput, unit, type);
     }
 
     @Override
@@ -68,7 +83,8 @@ public record RowwiseParallel(Placement input, Placement output, boolean localOu
                 input.equals(sliced) ? "" : "input " + input,
                 output.equals(Placement.invariant()) ? "" : "output " + output,
                 localOutput ? "local output" : "",
-                unit == 1 ? "" : "unit " + unit);
+                unit == 1 ? "" : "unit " + unit,
+                reduceType == null ? "" : "reduced in " + reduceType);
     }
 
     @Override
@@ -90,6 +106,7 @@ public record RowwiseParallel(Placement input, Placement output, boolean localOu
 
     @Override
     public void install(Module module, MeshAxis axis) {
+        Styles.reduceIn(reduceType, module);
         if (module instanceof Linear linear) {
             module.addInputHook(x -> slice(x, linear.in(), axis));
             linear.reduceBeforeBias(product -> reduce(product, axis));

@@ -10,6 +10,7 @@ import org.tp4j.layout.Placement;
 import org.tp4j.nn.Embedding;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Module;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.Tensor;
 
 /** What styles share. */
@@ -55,6 +56,14 @@ final class Styles {
                 : "the nearest sizes that work are " + below + " and " + (below + unit);
         return List.of("'" + path + "': " + dimension + " has size " + n + ", which is not whole units of " + unit
                 + " to cut for " + ranks + " ranks; HINT: " + sizes);
+    }
+
+    /** Has products with a module's parameters leave their sums pending in this type, if it is not null. */
+    static void reduceIn(@Nullable DType type, Module module) {
+        if (type != null && !type.isFloating()) {
+            throw new IllegalArgumentException("sums cannot be reduced in " + type + "; HINT: name a float type");
+        }
+        module.ownParameters().values().forEach(parameter -> parameter.reduceIn(type));
     }
 
     /** Returns a result as it is, redistributed, or only this rank's part. */

@@ -72,11 +72,11 @@ enum BinaryGradient {
         return this != TRUTH && this != SLOPE;
     }
 
-    /** Takes the type as well, since a quotient of integers, which is truncated, is not linear in the strict sense. */
+    /** A quotient of integers is truncated, and so not linear. */
     boolean isLinearIn(int i, DType type) {
         return switch (this) {
             case SUM, DIFFERENCE, PRODUCT -> true;
-            case QUOTIENT -> i == 0;
+            case QUOTIENT -> i == 0 && type.isFloating();
             case SLOPE -> i == 1;
             case MAXIMUM, MINIMUM, TRUTH -> false;
         };

@@ -110,6 +110,14 @@ public enum DType {
         return kind != Kind.FLOATING ? INT64 : this == FLOAT64 ? FLOAT64 : FLOAT32;
     }
 
+    /** The smallest floating type that holds every value of this one and of another: {@code FLOAT32} for two 16-bit types. */
+    public DType wider(DType other) {
+        if (this == other) {
+            return this;
+        }
+        return bytes == other.bytes ? FLOAT32 : bytes > other.bytes ? this : other;
+    }
+
     /**
      * The bits of the element nearest to a value: floats are rounded to even, integers truncated and saturated, and truth
      * values tell whether it is not 0. Types of less than 64 bits use the lowest bits, extended by the sign.

@@ -22,21 +22,26 @@ public interface LossKernels {
     long firstOutside(NdArray ids, long low, long high, long except);
 
     /**
-     * Cross entropy of each row of logits [rows, n] against its label, with label smoothing over all n classes:
-     * loss = lse - (1 - s) z_label - s mean(z); 0 where the label is {@code ignoreIndex}. lse = log Σ e^z is kept for the
-     * gradient. loss and lse are [rows], {@code FLOAT32} or, where logits are, {@code FLOAT64}.
+     * Cross entropy of each row of logits z [rows, n] against its label, with label smoothing s over all n classes and z-loss
+     * of weight w. With m = max z and S = Σ e^(z - m): loss = log S - (1 - s) (z_label - m) - s (mean(z) - m) + w (m + log
+     * S)²; 0 where the label is ignored. m and S are kept apart for the gradient, since their sum, rounded, would be wrong by
+     * an ulp of m. loss, max and sum are [rows], {@code FLOAT32} or, where logits are, {@code FLOAT64}.
+     *
+     * @param options all but its reduction
      */
-    void crossEntropy(NdArray logits, NdArray labels, long ignoreIndex, double smoothing, NdArray loss, NdArray lse);
+    void crossEntropy(
+            NdArray logits, NdArray labels, CrossEntropyOptions options, NdArray loss, NdArray max, NdArray sum);
 
     /**
-     * dLogits = (softmax - (1 - s) · 1[label] - s/n) · dLoss[row]; exactly 0 where the label is {@code ignoreIndex}.
+     * dLogits = (e^(z - m) / S · (1 + 2 w (m + log S)) - (1 - s) · 1[label] - s/n) · dLoss[row]; exactly 0 where the label is
+     * ignored.
      */
     void crossEntropyGrad(
             NdArray logits,
             NdArray labels,
-            long ignoreIndex,
-            double smoothing,
-            NdArray lse,
+            CrossEntropyOptions options,
+            NdArray max,
+            NdArray sum,
             NdArray dLoss,
             NdArray dLogits);
 }

@@ -100,21 +100,18 @@ extern "C" __global__ void groupIds(GroupIdsArgs a) {
 }
 
 // table[row, :] += dy[i, :] for the listed i of each named row, one after another: a thread keeps the sums of a pack.
-extern "C" __global__ void __launch_bounds__(MOST_THREADS) addRows(AddRowsArgs a) {
-    if (blockIdx.x >= a.used[0]) {
-        return;
-    }
+template <class T> __device__ __forceinline__ void addNamedRows(const AddRowsArgs& a) {
     Named named = a.named[blockIdx.x];
-    Elements table(a.table + named.row * a.n, a.n);
-    int k = blockIdx.y * blockDim.x + threadIdx.x;
-    if (k >= table.packs()) {
+    int column = (blockIdx.y * blockDim.x + threadIdx.x) * N;
+    if (column >= a.n) {
         return;
     }
-    Pack<SCALAR> r = table.load(k, zero<SCALAR>());
+    T* row = (T*)a.table + named.row * a.n + column;
+    Elements from((const SCALAR*)nullptr, a.n); // rows of dy are cut at multiples of a pack, wherever they begin
     C sum[N];
 #pragma unroll
     for (int e = 0; e < N; e++) {
-        sum[e] = load(r.at[e]);
+        sum[e] = column + e < a.n ? load(row[e]) : (C)0;
     }
     const int* list = a.list + named.start;
     for (int i = 0; i < named.count; i += AHEAD) {
@@ -122,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS) addRows(AddRowsArgs a
 #pragma unroll
         for (int u = 0; u < AHEAD; u++) {
             if (i + u < named.count) {
-                v[u] = Elements(a.dy + (int64)list[i + u] * a.n, table).load(k, zero<SCALAR>());
+                v[u] = Elements(a.dy + (int64)list[i + u] * a.n, from).load(column / N, zero<SCALAR>());
             }
         }
 #pragma unroll
@@ -137,7 +134,19 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS) addRows(AddRowsArgs a
     }
 #pragma unroll
     for (int e = 0; e < N; e++) {
-        r.at[e] = store<SCALAR>(sum[e]);
+        if (column + e < a.n) {
+            row[e] = store<T>(sum[e]);
+        }
     }
-    table.store(k, r);
+}
+
+extern "C" __global__ void __launch_bounds__(MOST_THREADS) addRows(AddRowsArgs a) {
+    if (blockIdx.x >= a.used[0]) {
+        return;
+    }
+    if (a.wide) {
+        addNamedRows<C>(a);
+    } else {
+        addNamedRows<SCALAR>(a);
+    }
 }

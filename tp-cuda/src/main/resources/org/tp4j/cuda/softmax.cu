@@ -231,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) softmaxGr
     }
 }
 
-// loss = lse - (1 - s) z_label - s mean(z), in one pass over the logits.
+// loss = log S - (1 - s) (z_label - m) - s (mean(z) - m) + w (m + log S)^2, in one pass over the logits.
 extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) crossEntropy(CrossEntropyArgs a) {
     Group group(a.group);
     bool here = group.row < a.rows;
@@ -240,21 +240,25 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) crossEntr
     ExpSum all = expSum(z, group, a.smoothing != 0, sum);
     if (here && group.rank == 0) {
         // Of nothing but -inf the softmax is not defined, and its logarithm is NaN.
-        C lse = all.top == -infinity() ? all.top - all.top : all.top + logarithm(all.sum);
-        a.lse[group.row] = lse;
+        C total = all.top == -infinity() ? all.top - all.top : all.sum;
+        a.top[group.row] = all.top;
+        a.sum[group.row] = total;
         int64 label = idAt(a.labels, a.wideLabels, group.row);
         C loss = 0;
         if (label != a.ignored) {
             // A label that no class has is the caller's error; it must not become an access past the row.
             C hot = label >= 0 && label < a.n ? load(z.elements[label]) : infinity() - infinity();
-            C smooth = a.smoothing == 0 ? (C)0 : (C)a.smoothing * (sum / (C)a.n);
-            loss = lse - (C)(1 - a.smoothing) * hot - smooth;
+            C smooth = a.smoothing == 0 ? (C)0 : (C)a.smoothing * (sum / (C)a.n - all.top);
+            C logSum = logarithm(total);
+            C lse = all.top + logSum;
+            C square = a.zLoss == 0 ? (C)0 : (C)a.zLoss * lse * lse;
+            loss = logSum - (C)(1 - a.smoothing) * (hot - all.top) - smooth + square;
         }
         a.loss[group.row] = loss;
     }
 }
 
-// dLogits = (softmax - (1 - s) 1[label] - s/n) dLoss; the blocks of a column of the grid share a row.
+// dLogits = (e^(z - m) / S (1 + 2 w (m + log S)) - (1 - s) 1[label] - s/n) dLoss; the blocks of a column of the grid share a row.
 extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) crossEntropyGrad(CrossEntropyGradArgs a) {
     Group group(a.group);
     if (group.row >= a.rows) {
@@ -264,7 +268,9 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) crossEntr
     Elements dz(a.dLogits + group.row * a.n, z);
     int64 label = idAt(a.labels, a.wideLabels, group.row);
     bool ignored = label == a.ignored;
-    C lse = a.lse[group.row];
+    C top = a.top[group.row];
+    C sum = a.sum[group.row];
+    C scale = (1 + (a.zLoss == 0 ? (C)0 : (C)(2 * a.zLoss) * (top + logarithm(sum)))) / sum;
     C d = a.dLoss[group.row];
     C peak = (C)(1 - a.smoothing);
     C share = (C)(a.smoothing / (double)a.n);
@@ -281,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(MOST_THREADS, MIN_BLOCKS) crossEntr
             int64 hot = label - z.first(k);
 #pragma unroll
             for (int e = 0; e < N; e++) {
-                C p = exponential(load(v.at[e]) - lse);
+                C p = exponential(load(v.at[e]) - top) * scale;
                 r.at[e] = store<SCALAR>((p - (e == hot ? peak : (C)0) - share) * d);
             }
         }

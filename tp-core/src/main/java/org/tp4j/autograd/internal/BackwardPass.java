@@ -6,10 +6,11 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
-import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.op.Operation;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Storage;
+import org.tp4j.tensor.Tensor;
 
 /**
  * One pass backward over the tape. Steps run from the latest to the earliest, each once all gradients of its result have
@@ -64,7 +65,8 @@ final class BackwardPass {
     private void walk(EagerTensor root, EagerTensor seed) {
         Node start = root.node();
         if (start == null) {
-            root.accumulate(seed, true);
+            EagerTensor collected = GradientLayouts.typed(seed, root.dtype().accumulator());
+            root.accumulate(collected, collected == seed);
             return;
         }
         discover(start);
@@ -130,17 +132,8 @@ final class BackwardPass {
     /** Accepts the gradient that {@code from} computed for one of its operands. */
     void deliver(Node from, Node.Edge edge, EagerTensor gradient) {
         Arrivals source = from.arrivals();
-        Node.@Nullable Edge[] edges = from.edges();
-        for (int i = 0; i < edges.length; i++) {
-            if (edges[i] == edge) {
-                if (source.given.get(i)) {
-                    throw new IllegalStateException("backward of " + from.name() + " gives operand " + i
-                            + " two gradients; HINT: add them up and give the sum");
-                }
-                source.given.set(i);
-            }
-        }
-        EagerTensor conformed = GradientLayouts.conform(gradient, edge.layout(), from.name());
+        given(from, edge);
+        EagerTensor conformed = GradientLayouts.conform(gradient, edge, from.name());
         Storage storage = conformed.array().storage();
         boolean shared = source.handedOn.contains(storage);
         source.handedOn.add(storage);
@@ -159,7 +152,8 @@ final class BackwardPass {
             return;
         }
         if (source.taken != null && source.taken.contains(storage)) { // the leaf may add to it before it is used
-            conformed = EagerTensor.of(conformed.array().await().copy(), conformed.shape(), conformed.layoutOrNull());
+            NdArray copy = conformed.array().await().copy();
+            conformed = EagerTensor.of(copy, conformed.shape(), conformed.layoutOrNull(), conformed.dtype());
         }
         if (from.runsAtOnce()) {
             arriving.add(conformed.array());
@@ -168,17 +162,41 @@ final class BackwardPass {
         arrived(next);
     }
 
+    /**
+     * Runs an operation and delivers its result; to a leaf that has a gradient of the same layout and type it is added in
+     * place, if the operation can.
+     */
+    void deliver(Node from, Node.Edge edge, Operation operation, Tensor... in) {
+        EagerTensor sum = edge.leaf() == null ? null : edge.leaf().gradOrNull();
+        if (sum != null && operation.canAccumulate() && Dispatch.addTo(sum, operation, in)) {
+            given(from, edge);
+        } else {
+            deliver(from, edge, (EagerTensor) Dispatch.run(operation, in));
+        }
+    }
+
+    private static void given(Node from, Node.Edge edge) {
+        Arrivals source = from.arrivals();
+        Node.@Nullable Edge[] edges = from.edges();
+        for (int i = 0; i < edges.length; i++) {
+            if (edges[i] == edge) {
+                if (source.given.get(i)) {
+                    throw new IllegalStateException("backward of " + from.name() + " gives operand " + i
+                            + " two gradients; HINT: add them up and give the sum");
+                }
+                source.given.set(i);
+            }
+        }
+    }
+
     private static void add(Arrivals at, EagerTensor gradient) {
         EagerTensor have = at.gradient;
         if (have == null) {
             at.gradient = gradient;
-        } else if (at.owned) {
+        } else if (at.owned && have.array().dtype() == gradient.array().dtype()) {
             have.backend().elementwise().addScaled(1, gradient.local(), have.local());
         } else {
-            NdArray sum =
-                    NdArray.allocate(have.backend(), have.dtype(), have.array().shape());
-            have.backend().elementwise().binary(BinaryFunction.ADD, have.local(), gradient.local(), sum);
-            at.gradient = EagerTensor.of(sum, have.shape(), have.layoutOrNull());
+            at.gradient = GradientLayouts.add(have, gradient);
             at.owned = true;
         }
     }

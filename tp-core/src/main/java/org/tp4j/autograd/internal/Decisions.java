@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
@@ -12,6 +14,7 @@ import org.tp4j.op.Operation;
 import org.tp4j.op.ShardingRule;
 import org.tp4j.op.ShardingRule.Operand;
 import org.tp4j.op.TensorSpec;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.Shape;
 
@@ -24,9 +27,20 @@ final class Decisions {
 
     private Decisions() {}
 
-    /** A decision. */
+    /**
+     * A decision.
+     *
+     * @param terms types of this rank's parts of the results, wider than theirs for some pending sums
+     * @param widened the type to bring floating operands to, since one is a pending sum of wider terms; null for none
+     */
     record Decided(
-            Layout[] inputs, TensorSpec[] results, Layout[] outputs, Shape[] localShapes, boolean addsConstants) {
+            Layout[] inputs,
+            TensorSpec[] results,
+            Layout[] outputs,
+            Shape[] localShapes,
+            DType[] terms,
+            @Nullable DType widened,
+            boolean addsConstants) {
         Layout input(int i) {
             return inputs[i];
         }
@@ -42,27 +56,35 @@ final class Decisions {
         Shape localShape(int i) {
             return localShapes[i];
         }
+
+        DType term(int i) {
+            return terms[i];
+        }
     }
 
     /** What a decision depends on. */
     private static final class Key {
+        private static final int FACTS = 6;
+
         private final Object operation;
-        private final Object[] facts;
+        private final @Nullable Object[] facts;
         private final int hash;
 
         Key(Operation operation, EagerTensor[] operands, boolean recording) {
             this.operation = operation.key();
-            this.facts = new Object[4 * operands.length];
+            this.facts = new @Nullable Object[FACTS * operands.length];
             for (int i = 0; i < operands.length; i++) {
                 EagerTensor t = operands[i];
-                facts[4 * i] = ((MeshTensor) t).layout();
-                facts[4 * i + 1] = t.shape();
-                facts[4 * i + 2] = t.dtype();
-                facts[4 * i + 3] = (recording && t.requiresGrad() ? 1 : 0) | (t.isParameter() ? 2 : 0);
+                facts[FACTS * i] = ((MeshTensor) t).layout();
+                facts[FACTS * i + 1] = t.shape();
+                facts[FACTS * i + 2] = t.dtype();
+                facts[FACTS * i + 3] = t.array().dtype();
+                facts[FACTS * i + 4] = t.reduceType();
+                facts[FACTS * i + 5] = (recording && t.requiresGrad() ? 1 : 0) | (t.isParameter() ? 2 : 0);
             }
             int h = this.operation.hashCode();
-            for (Object fact : facts) {
-                h = h * 31 + fact.hashCode();
+            for (@Nullable Object fact : facts) {
+                h = h * 31 + Objects.hashCode(fact);
             }
             this.hash = h;
         }
@@ -144,7 +166,56 @@ final class Decisions {
             outputLayouts[o] = ordered(mesh, out[o].dims(), outputs[o], order(rule, o, outputs[o], inputLayouts));
             localShapes[o] = localShape(operation, outputLayouts[o], out[o].shape());
         }
-        return new Decided(inputLayouts, out, outputLayouts, localShapes, addsConstants(mesh, outputs[0]));
+        DType[] terms = new DType[out.length];
+        DType passed = passedTerms(operands, inputLayouts);
+        for (int o = 0; o < out.length; o++) {
+            terms[o] = out[o].dtype();
+            if (outputLayouts[o].isPendingSum() && terms[o].isFloating()) {
+                terms[o] = passed == null ? terms[o] : passed.wider(terms[o]);
+                if (leavesPending(outputs[o], inputs)) {
+                    terms[o] = terms[o].wider(operation.termType(out[o].dtype(), requested(operands)));
+                }
+            }
+        }
+        DType widened = passed == null ? null : terms[0];
+        return new Decided(
+                inputLayouts, out, outputLayouts, localShapes, terms, widened, addsConstants(mesh, outputs[0]));
+    }
+
+    /** What a parameter among the operands says of the terms of pending sums; null if none does. */
+    private static @Nullable DType requested(EagerTensor[] operands) {
+        for (EagerTensor operand : operands) {
+            if (operand.reduceType() != null) {
+                return operand.reduceType();
+            }
+        }
+        return null;
+    }
+
+    /** The widest type of the terms of pending sums among the operands, or null if there is none. */
+    private static @Nullable DType passedTerms(EagerTensor[] operands, Layout[] layouts) {
+        DType widest = null;
+        for (int i = 0; i < operands.length; i++) {
+            DType mine = operands[i].array().dtype();
+            if (layouts[i].isPendingSum() && mine.isFloating()) {
+                widest = widest == null ? mine : widest.wider(mine);
+            }
+        }
+        return widest;
+    }
+
+    /** Whether a sum is pending along an axis where none was pending in an operand. */
+    private static boolean leavesPending(Placement[] output, Placement[][] inputs) {
+        for (int axis = 0; axis < output.length; axis++) {
+            boolean made = output[axis].isPartialSum();
+            for (Placement[] input : inputs) {
+                made &= !input[axis].isPartialSum();
+            }
+            if (made) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static Shape localShape(Operation operation, Layout layout, Shape global) {

@@ -19,6 +19,7 @@ public class EagerTensor extends FluentTensor {
     private final NdArray array;
     private boolean requiresGrad;
     private boolean parameter;
+    private @Nullable DType reduceType;
     /** Whether the library made it from a number, which is the same on every rank. */
     private boolean number;
 
@@ -45,7 +46,12 @@ public class EagerTensor extends FluentTensor {
 
     /** A tensor of this array in this layout, or on no mesh. */
     static EagerTensor of(NdArray array, Shape global, @Nullable Layout layout) {
-        return layout == null ? new EagerTensor(array) : new MeshTensor(array, global, layout);
+        return of(array, global, layout, array.dtype());
+    }
+
+    /** The same for a tensor of type {@code dtype}, which is the array's unless it is a pending sum. */
+    static EagerTensor of(NdArray array, Shape global, @Nullable Layout layout, DType dtype) {
+        return layout == null ? new EagerTensor(array) : new MeshTensor(array, global, layout, dtype);
     }
 
     /** Its layout, or null on no mesh. */
@@ -71,8 +77,20 @@ public class EagerTensor extends FluentTensor {
     }
 
     /** Marks this leaf as a model parameter, which is promoted from Invariant to Replicate where needed. */
-    public final void markParameter() {
+    public final void markParameter(@Nullable DType reduceIn) {
         parameter = true;
+        reduceType = reduceIn;
+    }
+
+    /** The type in which products with it hold the terms of pending sums; null if it does not say. */
+    final @Nullable DType reduceType() {
+        return reduceType;
+    }
+
+    /** Takes over what another tensor of the same values says of its use. */
+    final EagerTensor usedAs(EagerTensor other) {
+        reduceType = other.reduceType;
+        return this;
     }
 
     /** This tensor as Invariant on the mesh it last met, or null. */
@@ -97,7 +115,7 @@ public class EagerTensor extends FluentTensor {
     }
 
     @Override
-    public final DType dtype() {
+    public DType dtype() {
         return array.dtype();
     }
 
@@ -159,6 +177,7 @@ public class EagerTensor extends FluentTensor {
             grad = own(arrived, shared);
         } else if (java.util.Objects.equals(have.layoutOrNull(), arrived.layoutOrNull())) {
             backend().elementwise().addScaled(1, arrived.local(), have.local());
+            have.array.storage().markChanged();
         } else {
             grad = own(GradientLayouts.addPending(have, arrived), false);
             have.array.storage().release();
@@ -180,7 +199,7 @@ public class EagerTensor extends FluentTensor {
         boolean part = storage.size() != arrived.array.elements();
         if (shared || part) {
             NdArray copy = Scope.outside(() -> arrived.array.await().copy());
-            return of(copy, arrived.shape(), arrived.layoutOrNull());
+            return of(copy, arrived.shape(), arrived.layoutOrNull(), arrived.dtype());
         }
         for (Scope s = scope; s != null; s = s.parent()) {
             s.disown(storage);
@@ -217,7 +236,7 @@ public class EagerTensor extends FluentTensor {
     }
 
     private ByteBuffer bytes() {
-        long bytes = array.elements() * dtype().bytes();
+        long bytes = array.elements() * array.dtype().bytes();
         if (bytes > Integer.MAX_VALUE) {
             throw new IllegalStateException("a tensor of " + bytes + " bytes does not fit a Java array");
         }
@@ -231,14 +250,14 @@ public class EagerTensor extends FluentTensor {
         ByteBuffer b = bytes();
         double[] result = new double[(int) array.elements()];
         for (int i = 0; i < result.length; i++) {
-            result[i] = dtype().decode(ElementBits.get(b, dtype().bytes()));
+            result[i] = array.dtype().decode(ElementBits.get(b, array.dtype().bytes()));
         }
         return result;
     }
 
     @Override
     public final float[] toFloats() {
-        if (dtype() == DType.FLOAT32) {
+        if (array.dtype() == DType.FLOAT32) {
             float[] result = new float[(int) array.elements()];
             bytes().asFloatBuffer().get(result);
             return result;

@@ -17,6 +17,7 @@ import org.tp4j.op.internal.GatherRowsOp;
 import org.tp4j.op.internal.LayerNormOp;
 import org.tp4j.op.internal.LinearOp;
 import org.tp4j.op.internal.MatMulOp;
+import org.tp4j.op.internal.MeanOp;
 import org.tp4j.op.internal.PadOp;
 import org.tp4j.op.internal.PermuteOp;
 import org.tp4j.op.internal.ReducedDims;
@@ -76,7 +77,7 @@ abstract class FluentTensor implements Tensor {
 
     @Override
     public Tensor add(double number) {
-        return run(new UnaryOp(UnaryFunction.SHIFT, number, 0));
+        return run(new UnaryOp(UnaryFunction.SHIFT, Numbers.exact("add", dtype(), number), 0));
     }
 
     @Override
@@ -86,11 +87,12 @@ abstract class FluentTensor implements Tensor {
 
     @Override
     public Tensor mul(double number) {
-        return run(new UnaryOp(UnaryFunction.SCALE, number, 0));
+        return run(new UnaryOp(UnaryFunction.SCALE, Numbers.exact("mul", dtype(), number), 0));
     }
 
     @Override
     public Tensor div(double number) {
+        Numbers.requireFloating("div", dtype(), number);
         return mul(1 / number);
     }
 
@@ -182,7 +184,8 @@ abstract class FluentTensor implements Tensor {
 
     @Override
     public Tensor clamp(double low, double high) {
-        return run(new UnaryOp(UnaryFunction.CLAMP, low, high));
+        return run(new UnaryOp(
+                UnaryFunction.CLAMP, Numbers.bound("clamp", dtype(), low), Numbers.bound("clamp", dtype(), high)));
     }
 
     @Override
@@ -218,7 +221,7 @@ abstract class FluentTensor implements Tensor {
     @Override
     public Tensor mean(boolean keepDims, int... dims) {
         ReducedDims reduced = ReducedDims.of(shape(), keepDims, dims);
-        return run(new SumOp(reduced)).mul(1.0 / reduced.count(shape()));
+        return run(new MeanOp(reduced, reduced.count(shape())));
     }
 
     @Override
@@ -226,6 +229,11 @@ abstract class FluentTensor implements Tensor {
         ReducedDims reduced = ReducedDims.of(shape(), keepDims, dims);
         int[] sorted = reduced.dims().stream().mapToInt(Integer::intValue).toArray();
         Layouts.requireUncut(this, "variance", sorted);
+        if (dtype().isHalf()) { // in 32 bits throughout, rounded once
+            return cast(dtype().accumulator())
+                    .variance(unbiased, keepDims, dims)
+                    .cast(dtype());
+        }
         Tensor difference = sub(mean(true, sorted));
         long n = reduced.count(shape()) - (unbiased ? 1 : 0);
         return Dispatch.run(new SumOp(reduced), difference.square()).mul(1.0 / n);
@@ -348,7 +356,7 @@ abstract class FluentTensor implements Tensor {
 
     @Override
     public Tensor pad(int dim, long before, long after, double value) {
-        return run(new PadOp(shape().normalize(dim), before, after, value));
+        return run(new PadOp(shape().normalize(dim), before, after, Numbers.exact("pad", dtype(), value)));
     }
 
     @Override
@@ -362,7 +370,8 @@ abstract class FluentTensor implements Tensor {
             Layouts.requireNotPending(this, "masked_fill with " + value);
         }
         shape().broadcast(mask.shape());
-        return Dispatch.run(new WhereOp(), mask, EagerTensor.number(this, value), this);
+        return Dispatch.run(
+                new WhereOp(), mask, EagerTensor.number(this, Numbers.exact("masked_fill", dtype(), value)), this);
     }
 
     @Override

@@ -12,6 +12,8 @@ import org.tp4j.layout.Placement.Shard;
 import org.tp4j.layout.internal.RedistributePlan;
 import org.tp4j.layout.internal.RedistributePlan.Step;
 import org.tp4j.layout.internal.Transfers;
+import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 
@@ -64,6 +66,42 @@ final class GradientLayouts {
         return conform(onMesh, layout.dual(), "the given gradient");
     }
 
+    /** The gradient as the edge asks for it: its layout by {@link #conform}, its type by a conversion. */
+    static EagerTensor conform(EagerTensor gradient, Node.Edge edge, String from) {
+        return typed(conform(gradient, edge.layout(), from), edge.dtype());
+    }
+
+    /** The gradient as another type; a pending sum keeps terms that are wider. */
+    static EagerTensor typed(EagerTensor gradient, DType dtype) {
+        if (gradient.dtype() == dtype) {
+            return gradient;
+        }
+        NdArray array = gradient.array();
+        Layout layout = gradient.layoutOrNull();
+        DType terms = layout != null && layout.isPendingSum() ? array.dtype().wider(dtype) : dtype;
+        return EagerTensor.of(widened(array, terms), gradient.shape(), layout, dtype);
+    }
+
+    /** The array, or a conversion of it to another type. */
+    static NdArray widened(NdArray array, DType dtype) {
+        if (array.dtype() == dtype) {
+            return array;
+        }
+        NdArray result = NdArray.allocate(array.backend(), dtype, array.shape());
+        array.backend().elementwise().cast(array.await(), result);
+        return result;
+    }
+
+    /** Sum of two gradients of one layout and type, as new memory. */
+    static EagerTensor add(EagerTensor a, EagerTensor b) {
+        DType terms = a.array().dtype().wider(b.array().dtype());
+        NdArray sum = NdArray.allocate(a.backend(), terms, a.array().shape());
+        NdArray left = widened(a.local(), terms);
+        NdArray right = widened(b.local(), terms);
+        a.backend().elementwise().binary(BinaryFunction.ADD, left, right, sum);
+        return EagerTensor.of(sum, a.shape(), a.layoutOrNull(), a.dtype());
+    }
+
     /**
      * The gradient in the given layout, without communication: whole values count as either kind, become a pending sum on
      * the first rank only, or are cut.
@@ -85,7 +123,7 @@ final class GradientLayouts {
         for (Step step : free(has, wanted, global, from)) {
             array = Transfers.apply(step, array, global);
         }
-        return new MeshTensor(array.reshape(wanted.localShape(global)), global, wanted);
+        return new MeshTensor(array.reshape(wanted.localShape(global)), global, wanted, gradient.dtype());
     }
 
     private record Route(Layout from, Layout to, Shape global) {}
@@ -153,8 +191,6 @@ final class GradientLayouts {
         }
         EagerTensor left = conform(a, common, "gradient");
         EagerTensor right = conform(b, common, "gradient");
-        NdArray sum = NdArray.allocate(a.backend(), a.dtype(), left.array().shape());
-        a.backend().elementwise().binary(org.tp4j.tensor.BinaryFunction.ADD, left.local(), right.local(), sum);
-        return EagerTensor.of(sum, a.shape(), common);
+        return add(left, right);
     }
 }

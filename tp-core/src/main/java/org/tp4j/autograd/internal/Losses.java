@@ -6,6 +6,7 @@ import org.tp4j.layout.Placement;
 import org.tp4j.op.internal.CrossEntropyOp;
 import org.tp4j.tensor.CrossEntropyOptions;
 import org.tp4j.tensor.CrossEntropyOptions.Reduction;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.GradMode;
 import org.tp4j.tensor.Tensor;
 
@@ -18,7 +19,7 @@ final class Losses {
      * number per axis, the only communication here.
      */
     static Tensor crossEntropy(Tensor logits, Tensor labels, CrossEntropyOptions options) {
-        Tensor rows = Dispatch.run(new CrossEntropyOp(options.ignoreIndex(), options.labelSmoothing()), logits, labels);
+        Tensor rows = Dispatch.run(new CrossEntropyOp(options), logits, labels);
         if (options.reduction() == Reduction.NONE) {
             return rows;
         }
@@ -29,7 +30,7 @@ final class Losses {
     private static Tensor counted(Tensor rows, Tensor labels, long ignoreIndex) {
         try (GradMode off = GradMode.noGrad()) {
             Tensor count = labels.ne(EagerTensor.number(labels, ignoreIndex))
-                    .cast(rows.dtype())
+                    .cast(DType.INT64)
                     .sum();
             if (count instanceof DTensor d) {
                 Layout whole = d.layout();
@@ -40,7 +41,7 @@ final class Losses {
                 }
                 count = d.redistribute(whole);
             }
-            return count.clamp(1, Double.MAX_VALUE);
+            return count.cast(rows.dtype());
         }
     }
 }

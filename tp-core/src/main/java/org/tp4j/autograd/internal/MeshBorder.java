@@ -15,6 +15,7 @@ import org.tp4j.layout.internal.RedistributePlan;
 import org.tp4j.layout.internal.Transfers;
 import org.tp4j.mesh.Axis;
 import org.tp4j.mesh.DeviceMesh;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
@@ -145,10 +146,15 @@ public final class MeshBorder {
         return (EagerTensor) tensor;
     }
 
-    /** A leaf on a mesh that is a model parameter: promoted from Invariant where each rank uses it differently. */
+    /** A model parameter whose pending products are held as their operations choose. */
     public static DTensor parameter(NdArray local, Shape global, Layout layout) {
+        return parameter(local, global, layout, null);
+    }
+
+    /** A leaf on a mesh that is a model parameter: promoted from Invariant where each rank uses it differently. */
+    public static DTensor parameter(NdArray local, Shape global, Layout layout, @Nullable DType reduceType) {
         MeshTensor leaf = new MeshTensor(local, global, layout);
-        leaf.markParameter();
+        leaf.markParameter(reduceType);
         leaf.requiresGrad(true);
         return leaf;
     }

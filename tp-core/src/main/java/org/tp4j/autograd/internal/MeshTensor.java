@@ -8,6 +8,7 @@ import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
@@ -17,6 +18,7 @@ import org.tp4j.tensor.Tensor;
 public final class MeshTensor extends EagerTensor implements DTensor {
     private final Shape global;
     private final Layout layout;
+    private final DType dtype;
     private @Nullable Map<Layout, Redistributed> redistributed;
     /** The same for {@link Gathers}, kept apart since the result of a user's own redistribution may be kept. */
     private @Nullable Map<Layout, Redistributed> gathered;
@@ -34,9 +36,20 @@ public final class MeshTensor extends EagerTensor implements DTensor {
     }
 
     public MeshTensor(NdArray local, Shape global, Layout layout) {
+        this(local, global, layout, local.dtype());
+    }
+
+    /** A tensor of type {@code dtype}; a pending sum's local array, its terms, may be of a wider type. */
+    MeshTensor(NdArray local, Shape global, Layout layout, DType dtype) {
         super(local);
         this.global = global;
         this.layout = layout;
+        this.dtype = dtype;
+    }
+
+    @Override
+    public DType dtype() {
+        return dtype;
     }
 
     @Override
@@ -65,7 +78,7 @@ public final class MeshTensor extends EagerTensor implements DTensor {
 
     @Override
     public Tensor detach() {
-        return new MeshTensor(array(), global, layout);
+        return new MeshTensor(array(), global, layout, dtype);
     }
 
     @Override

@@ -3,6 +3,7 @@ package org.tp4j.autograd.internal;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ExecutionContext;
 
 /** A step of the tape: what computed a tensor, and where its gradients go next. */
@@ -15,11 +16,13 @@ abstract class Node {
      * @param node the step, or null for a leaf
      * @param leaf the leaf, or null for a step
      * @param layout the layout the gradient must have, or null on no mesh
+     * @param dtype the type it must have: a 16-bit leaf collects its gradient in 32 bits
      */
     record Edge(
             @Nullable Node node,
             @Nullable EagerTensor leaf,
-            @Nullable Layout layout) {
+            @Nullable Layout layout,
+            DType dtype) {
         /** The edge to {@code tensor}, used in its own layout. */
         static Edge to(EagerTensor tensor) {
             return to(tensor, tensor.layoutOrNull());
@@ -29,7 +32,9 @@ abstract class Node {
         static Edge to(EagerTensor tensor, @Nullable Layout usedAs) {
             Layout gradient = usedAs == null ? null : usedAs.dual();
             Node from = tensor.node();
-            return from == null ? new Edge(null, tensor, gradient) : new Edge(from, null, gradient);
+            return from == null
+                    ? new Edge(null, tensor, gradient, tensor.dtype().accumulator())
+                    : new Edge(from, null, gradient, tensor.dtype());
         }
     }
 

@@ -173,6 +173,20 @@ final class OperationNode extends Node {
         }
 
         @Override
+        public void give(int i, Operation other, Tensor... in) {
+            Edge edge = edges()[i];
+            if (edge != null) {
+                pass.deliver(OperationNode.this, edge, other, in);
+            }
+        }
+
+        @Override
+        public DType gradientType(int i) {
+            Edge edge = edges()[i];
+            return edge == null ? dtype : edge.dtype();
+        }
+
+        @Override
         public Tensor run(Operation other, Tensor... in) {
             return Dispatch.run(other, in);
         }

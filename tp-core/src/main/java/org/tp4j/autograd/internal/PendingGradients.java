@@ -31,7 +31,8 @@ public final class PendingGradients {
             for (int a = 0; layout != null && a < layout.placements().size(); a++) {
                 boolean due = !(leafLayout(leaf).placement(a).dual() instanceof Placement.Partial);
                 if (due && layout.placement(a) instanceof Placement.Partial) {
-                    Bucket bucket = new Bucket(layout.mesh().axis(a), leaf.dtype());
+                    Bucket bucket =
+                            new Bucket(layout.mesh().axis(a), grad.array().dtype());
                     buckets.computeIfAbsent(bucket, b -> new ArrayList<>()).add(leaf);
                 }
             }

@@ -8,6 +8,7 @@ import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.internal.RedistributePlan;
 import org.tp4j.layout.internal.RedistributePlan.Step;
 import org.tp4j.layout.internal.Transfers;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 
@@ -48,7 +49,8 @@ final class Redistribution {
                                 + " HINT: detach() the tensor first");
             }
         }
-        MeshTensor result = new MeshTensor(carry(steps, tensor.array(), global).await(), global, target);
+        NdArray carried = carry(steps, tensor.array(), global, tensor.dtype()).await();
+        MeshTensor result = new MeshTensor(carried, global, target, tensor.dtype());
         if (recording) {
             result.computedBy(new Back(steps, tensor, global));
         }
@@ -58,13 +60,18 @@ final class Redistribution {
     /** The tensor laid out as {@code target}; it may still be arriving and carries no gradient. */
     static MeshTensor gather(MeshTensor tensor, Layout target) {
         Shape global = tensor.shape();
-        return new MeshTensor(carry(steps(tensor.layout(), target, global), tensor.array(), global), global, target);
+        NdArray carried = carry(steps(tensor.layout(), target, global), tensor.array(), global, tensor.dtype());
+        return new MeshTensor(carried, global, target, tensor.dtype());
     }
 
-    private static NdArray carry(List<Step> steps, NdArray array, Shape global) {
+    /** Applies the steps; the terms of a sum become of its own type, {@code dtype}, once it is complete. */
+    private static NdArray carry(List<Step> steps, NdArray array, Shape global, DType dtype) {
         NdArray at = array;
         for (Step step : steps) {
             at = Transfers.apply(step, at, global);
+            if (at.dtype() != dtype && !step.after().isPendingSum()) {
+                at = Transfers.converted(at, dtype);
+            }
         }
         return at;
     }
@@ -86,7 +93,7 @@ final class Redistribution {
             relabel &= same || whole && (!tracked || operand.isParameter());
         }
         if (relabel) {
-            return new MeshTensor(operand.array(), operand.shape(), wanted);
+            return new MeshTensor(operand.array(), operand.shape(), wanted, operand.dtype()).usedAs(operand);
         }
         return (EagerTensor) operand.redistribute(wanted);
     }
@@ -121,9 +128,10 @@ final class Redistribution {
         void backward(BackwardPass pass, EagerTensor gradient) {
             Edge edge = edges()[0];
             if (edge != null) {
-                NdArray back = carry(steps, gradient.array(), global);
+                DType dtype = gradient.dtype().wider(edge.dtype());
+                NdArray back = carry(steps, gradient.array(), global, dtype);
                 Layout layout = steps.get(steps.size() - 1).after();
-                pass.deliver(this, edge, new MeshTensor(back, global, layout));
+                pass.deliver(this, edge, new MeshTensor(back, global, layout, dtype));
             }
         }
     }

@@ -10,6 +10,7 @@ import org.tp4j.layout.Placement.Partial;
 import org.tp4j.layout.Placement.Shard;
 import org.tp4j.layout.Transition;
 import org.tp4j.mesh.Axis;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Pending;
 import org.tp4j.tensor.Shape;
@@ -60,6 +61,17 @@ public final class Transfers {
                 yield padded;
             }
         };
+    }
+
+    /** The array as another type, once it has arrived. */
+    public static NdArray converted(NdArray array, DType dtype) {
+        NdArray result = NdArray.allocate(array.backend(), dtype, array.shape());
+        return result.setPending(new Once(array::await) {
+            @Override
+            void finish() {
+                array.backend().elementwise().cast(array, result);
+            }
+        });
     }
 
     /** Size of the cut dimension before this axis cut it. */
@@ -176,10 +188,10 @@ public final class Transfers {
 
     /** Waits for the work and unpacks what arrived, once. */
     private abstract static class Once implements Pending {
-        private final Work work;
+        private final Pending work;
         private boolean finished;
 
-        Once(Work work) {
+        Once(Pending work) {
             this.work = work;
         }
 

@@ -52,7 +52,7 @@ public record BiasActivationOp(Activation activation) implements Operation {
         Tensor dx = c.run(new Gradient(activation), c.input(0), c.input(1), g);
         c.give(0, dx);
         if (c.wants(1)) {
-            c.give(1, Broadcasting.sumTo(dx, c.inputShape(1)));
+            c.give(1, Broadcasting.sumTo(c, dx, 1));
         }
     }
 

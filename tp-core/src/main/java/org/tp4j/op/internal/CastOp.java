@@ -11,7 +11,8 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Tensor;
 
 /**
- * Conversion of elements to another type. A pending sum can be cast between floating types only.
+ * Conversion of elements to another type. A pending sum can be cast between floating types only; its terms keep their type
+ * if that is wide enough, so that it is rounded when it is complete.
  *
  * @param to the type
  */
@@ -37,7 +38,7 @@ public record CastOp(DType to) implements Operation {
 
     @Override
     public NdArray forward(ForwardContext context, NdArray... in) {
-        if (in[0].dtype() == to) {
+        if (in[0].dtype() == context.outputType(0)) {
             return in[0];
         }
         NdArray out = context.allocate(0);

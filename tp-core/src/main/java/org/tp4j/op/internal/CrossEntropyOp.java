@@ -6,18 +6,23 @@ import org.tp4j.op.LabelRule;
 import org.tp4j.op.Operation;
 import org.tp4j.op.ShardingRule;
 import org.tp4j.op.TensorSpec;
+import org.tp4j.tensor.CrossEntropyOptions;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 
 /**
  * Cross entropy of each row of logits [..., c] against its label [...]; the classes must not be sharded. Results: the loss
- * of each row, 0 where the label is ignored, and the log-sum-exp for the gradient.
+ * of each row, 0 where the label is ignored, and for the gradient the row's maximum m and Σ e^(z - m).
  *
- * @param ignoreIndex the label to ignore
- * @param smoothing share of the target spread over all classes
+ * @param options all but its reduction, which is the caller's
  */
-public record CrossEntropyOp(long ignoreIndex, double smoothing) implements Operation {
+public record CrossEntropyOp(CrossEntropyOptions options) implements Operation {
+    /** Takes the reduction out of the key. */
+    public CrossEntropyOp {
+        options = options.withReduction(CrossEntropyOptions.Reduction.NONE);
+    }
+
     @Override
     public String name() {
         return "cross_entropy";
@@ -36,7 +41,7 @@ public record CrossEntropyOp(long ignoreIndex, double smoothing) implements Oper
                     + "; HINT: labels are integers of the shape of the logits without their last dimension");
         }
         TensorSpec row = new TensorSpec(LayerNormOp.statistics(in[0].dtype()), in[1].shape());
-        return new TensorSpec[] {row, row};
+        return new TensorSpec[] {row, row, row};
     }
 
     @Override
@@ -49,14 +54,15 @@ public record CrossEntropyOp(long ignoreIndex, double smoothing) implements Oper
                 .block(last)
                 .output(rows)
                 .output(rows)
+                .output(rows)
                 .build();
     }
 
     @Override
     public NdArray[] forwardAll(ForwardContext context, NdArray... in) {
-        Ids.check(name(), "label", in[1], in[0].shape().size(-1), ignoreIndex, context.inputRegion(1));
-        NdArray[] out = {context.allocate(0), context.allocate(1)};
-        out[0].backend().loss().crossEntropy(in[0], in[1], ignoreIndex, smoothing, out[0], out[1]);
+        Ids.check(name(), "label", in[1], in[0].shape().size(-1), options.ignoreIndex(), context.inputRegion(1));
+        NdArray[] out = {context.allocate(0), context.allocate(1), context.allocate(2)};
+        out[0].backend().loss().crossEntropy(in[0], in[1], options, out[0], out[1], out[2]);
         return out;
     }
 
@@ -67,17 +73,15 @@ public record CrossEntropyOp(long ignoreIndex, double smoothing) implements Oper
 
     @Override
     public void backward(BackwardContext c, Tensor g) {
-        Gradient gradient = new Gradient(ignoreIndex, smoothing);
-        c.give(0, c.run(gradient, c.input(0), c.input(1), c.output(1), g));
+        c.give(0, c.run(new Gradient(options), c.input(0), c.input(1), c.output(1), c.output(2), g));
     }
 
     /**
-     * Gradient of the logits from logits, labels, log-sum-exp and the gradient of each row's loss.
+     * Gradient of the logits from logits, labels, the rows' statistics and the gradient of each row's loss.
      *
-     * @param ignoreIndex the label to ignore
-     * @param smoothing share spread over all classes
+     * @param options those of the loss
      */
-    record Gradient(long ignoreIndex, double smoothing) implements Operation {
+    record Gradient(CrossEntropyOptions options) implements Operation {
         @Override
         public String name() {
             return "gradient of cross_entropy";
@@ -98,8 +102,9 @@ public record CrossEntropyOp(long ignoreIndex, double smoothing) implements Oper
                     .input(1, rows)
                     .input(2, rows)
                     .input(3, rows)
+                    .input(4, rows)
                     .block(last)
-                    .linearIn(3)
+                    .linearIn(4)
                     .output(all)
                     .build();
         }
@@ -107,7 +112,7 @@ public record CrossEntropyOp(long ignoreIndex, double smoothing) implements Oper
         @Override
         public NdArray forward(ForwardContext context, NdArray... in) {
             NdArray out = context.allocate(0);
-            out.backend().loss().crossEntropyGrad(in[0], in[1], ignoreIndex, smoothing, in[2], in[3], out);
+            out.backend().loss().crossEntropyGrad(in[0], in[1], options, in[2], in[3], in[4], out);
             return out;
         }
     }

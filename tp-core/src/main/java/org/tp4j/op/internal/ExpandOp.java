@@ -100,6 +100,6 @@ public record ExpandOp(Shape shape, List<Integer> inserted, TargetLayout target)
     public void backward(BackwardContext c, Tensor g) {
         int[] dims = inserted.stream().mapToInt(Integer::intValue).toArray();
         Tensor uninserted = dims.length == 0 ? g : g.sum(false, dims);
-        c.give(0, Broadcasting.sumTo(uninserted, c.inputShape(0)));
+        c.give(0, Broadcasting.sumTo(c, uninserted, 0));
     }
 }

@@ -27,7 +27,7 @@ record FunctionBackward(BackwardContext context, double a, double b) implements 
     @Override
     public void give(int i, Tensor gradient) {
         if (context.wants(i)) {
-            context.give(i, Broadcasting.sumTo(gradient, context.inputShape(i)));
+            context.give(i, Broadcasting.sumTo(context, gradient, i));
         }
     }
 

@@ -1,5 +1,6 @@
 package org.tp4j.op.internal;
 
+import org.jspecify.annotations.Nullable;
 import org.tp4j.op.BackwardContext;
 import org.tp4j.op.ForwardContext;
 import org.tp4j.op.LabelRule;
@@ -7,6 +8,7 @@ import org.tp4j.op.Operation;
 import org.tp4j.op.ShardingRule;
 import org.tp4j.op.TargetLayout;
 import org.tp4j.op.TensorSpec;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
@@ -24,6 +26,12 @@ public record GatherRowsOp(long paddingId) implements Operation {
     @Override
     public String name() {
         return "embedding";
+    }
+
+    /** One rank's term is the row, the others' are zeros: their sum is exact in any type. */
+    @Override
+    public DType termType(DType result, @Nullable DType requested) {
+        return result;
     }
 
     @Override
@@ -66,7 +74,7 @@ public record GatherRowsOp(long paddingId) implements Operation {
 
     @Override
     public void backward(BackwardContext c, Tensor g) {
-        Gradient gradient = new Gradient(c.inputShape(0).size(0), paddingId, c.inputLayout(0));
+        Gradient gradient = new Gradient(c.inputShape(0).size(0), paddingId, c.inputLayout(0), c.gradientType(0));
         c.give(0, c.run(gradient, g, c.input(1)));
     }
 
@@ -76,8 +84,9 @@ public record GatherRowsOp(long paddingId) implements Operation {
      * @param rows number of rows of the whole table
      * @param paddingId the row that gets no gradient
      * @param target layout of the table
+     * @param result type of the gradient: that of dy, or 32 bits where that has 16
      */
-    record Gradient(long rows, long paddingId, TargetLayout target) implements Operation {
+    record Gradient(long rows, long paddingId, TargetLayout target, DType result) implements Operation {
         @Override
         public String name() {
             return "gradient of embedding";
@@ -85,7 +94,7 @@ public record GatherRowsOp(long paddingId) implements Operation {
 
         @Override
         public TensorSpec infer(TensorSpec... in) {
-            return new TensorSpec(in[0].dtype(), Shape.of(rows, in[0].shape().size(-1)));
+            return new TensorSpec(result, Shape.of(rows, in[0].shape().size(-1)));
         }
 
         @Override

@@ -109,7 +109,11 @@ public record LayerNormOp(double eps, boolean affine) implements Operation {
 
         @Override
         public TensorSpec[] inferAll(TensorSpec... in) {
-            return affine ? new TensorSpec[] {in[0], in[4], in[4]} : new TensorSpec[] {in[0]};
+            if (!affine) {
+                return new TensorSpec[] {in[0]};
+            }
+            TensorSpec parameter = new TensorSpec(statistics(in[0].dtype()), in[4].shape());
+            return new TensorSpec[] {in[0], parameter, parameter};
         }
 
         @Override

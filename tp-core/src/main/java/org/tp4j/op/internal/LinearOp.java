@@ -1,11 +1,13 @@
 package org.tp4j.op.internal;
 
+import org.jspecify.annotations.Nullable;
 import org.tp4j.op.BackwardContext;
 import org.tp4j.op.ForwardContext;
 import org.tp4j.op.LabelRule;
 import org.tp4j.op.Operation;
 import org.tp4j.op.ShardingRule;
 import org.tp4j.op.TensorSpec;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
@@ -18,6 +20,11 @@ public record LinearOp() implements Operation {
     @Override
     public String name() {
         return "linear";
+    }
+
+    @Override
+    public DType termType(DType result, @Nullable DType requested) {
+        return Matrices.termType(result, requested);
     }
 
     @Override
@@ -64,7 +71,7 @@ public record LinearOp() implements Operation {
             c.give(0, c.run(new InputGradient(), g, c.input(1)));
         }
         if (c.wants(1)) {
-            c.give(1, c.run(new WeightGradient(), g, c.input(0)));
+            c.give(1, new WeightGradient(c.gradientType(1)), g, c.input(0));
         }
     }
 
@@ -73,6 +80,11 @@ public record LinearOp() implements Operation {
         @Override
         public String name() {
             return "linear input gradient";
+        }
+
+        @Override
+        public DType termType(DType type, @Nullable DType requested) {
+            return Matrices.termType(type, requested);
         }
 
         @Override
@@ -105,18 +117,31 @@ public record LinearOp() implements Operation {
         }
     }
 
-    /** dW = dYᵀ X for dY [..., n] and X [..., k], summed over all rows. */
-    record WeightGradient() implements Operation {
+    /**
+     * dW = dYᵀ X for dY [..., n] and X [..., k], summed over all rows.
+     *
+     * @param result type of dW: that of dY, or 32 bits where that has 16
+     */
+    record WeightGradient(DType result) implements Operation {
         @Override
         public String name() {
             return "linear weight gradient";
         }
 
         @Override
+        public boolean canAccumulate() {
+            return true;
+        }
+
+        @Override
+        public DType termType(DType type, @Nullable DType requested) {
+            return Matrices.termType(type, requested);
+        }
+
+        @Override
         public TensorSpec infer(TensorSpec... in) {
             return new TensorSpec(
-                    in[0].dtype(),
-                    Shape.of(in[0].shape().size(-1), in[1].shape().size(-1)));
+                    result, Shape.of(in[0].shape().size(-1), in[1].shape().size(-1)));
         }
 
         @Override
@@ -138,7 +163,9 @@ public record LinearOp() implements Operation {
             NdArray out = context.allocate(0);
             int n = Matrices.columns(in[0]);
             int k = Matrices.columns(in[1]);
-            out.backend().gemm().gemm(true, false, n, k, Matrices.rows(in[0]), 1, in[0], 0, in[1], 0, 0, out, 0, 1);
+            int rows = Matrices.rows(in[0]);
+            double beta = context.accumulates() ? 1 : 0;
+            out.backend().gemm().gemm(true, false, n, k, rows, 1, in[0], 0, in[1], 0, beta, out, 0, 1);
             return out;
         }
     }

@@ -1,11 +1,13 @@
 package org.tp4j.op.internal;
 
+import org.jspecify.annotations.Nullable;
 import org.tp4j.op.BackwardContext;
 import org.tp4j.op.ForwardContext;
 import org.tp4j.op.LabelRule;
 import org.tp4j.op.Operation;
 import org.tp4j.op.ShardingRule;
 import org.tp4j.op.TensorSpec;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
@@ -20,6 +22,11 @@ public record MatMulOp(boolean transposeA, boolean transposeB) implements Operat
     @Override
     public String name() {
         return "matmul";
+    }
+
+    @Override
+    public DType termType(DType result, @Nullable DType requested) {
+        return Matrices.termType(result, requested);
     }
 
     private static Shape batch(Shape shape) {
@@ -127,18 +134,20 @@ public record MatMulOp(boolean transposeA, boolean transposeB) implements Operat
         Tensor b = c.input(1);
         if (c.wants(0)) {
             Tensor da = transposeA ? b.matmul(g, transposeB, true) : g.matmul(b, false, !transposeB);
-            c.give(0, Broadcasting.sumTo(da, a.shape()));
+            c.give(0, Broadcasting.sumTo(c, da, 0));
         }
         if (c.wants(1)) {
-            c.give(1, second(c, a, b, g));
+            second(c, a, b, g);
         }
     }
 
-    private Tensor second(BackwardContext c, Tensor a, Tensor b, Tensor g) {
-        if (!transposeA && b.shape().dims() == 2 && a.shape().dims() > 2) { // sums over the batch within the product
-            return transposeB ? c.run(new LinearOp.WeightGradient(), g, a) : c.run(new LinearOp.WeightGradient(), a, g);
+    private void second(BackwardContext c, Tensor a, Tensor b, Tensor g) {
+        if (!transposeA && b.shape().dims() == 2) { // sums over the batch within the product
+            LinearOp.WeightGradient gradient = new LinearOp.WeightGradient(c.gradientType(1));
+            c.give(1, gradient, transposeB ? g : a, transposeB ? a : g);
+        } else {
+            Tensor db = transposeB ? g.matmul(a, true, transposeA) : a.matmul(g, !transposeA, false);
+            c.give(1, Broadcasting.sumTo(c, db, 1));
         }
-        Tensor db = transposeB ? g.matmul(a, true, transposeA) : a.matmul(g, !transposeA, false);
-        return Broadcasting.sumTo(db, b.shape());
     }
 }

@@ -1,6 +1,8 @@
 package org.tp4j.op.internal;
 
+import org.jspecify.annotations.Nullable;
 import org.tp4j.op.TensorSpec;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
 
@@ -25,6 +27,14 @@ final class Matrices {
     /** The last size. */
     static int columns(NdArray array) {
         return size(array.shape().size(-1));
+    }
+
+    /**
+     * The type in which ranks hold the terms of a product over a sharded dimension: 32 bits for {@code FLOAT16}, whose range
+     * the terms may leave though their sum does not. Terms in {@code BFLOAT16} cost a rounding each and half the bytes.
+     */
+    static DType termType(DType result, @Nullable DType requested) {
+        return requested != null ? requested : result == DType.FLOAT16 ? DType.FLOAT32 : result;
     }
 
     static void checkFloating(String operation, TensorSpec a, TensorSpec b) {

@@ -7,6 +7,7 @@ import org.tp4j.op.LabelRule;
 import org.tp4j.op.Operation;
 import org.tp4j.op.ShardingRule;
 import org.tp4j.op.TensorSpec;
+import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Tensor;
 
@@ -79,7 +80,11 @@ public record RmsNormOp(double eps, boolean affine) implements Operation {
 
         @Override
         public TensorSpec[] inferAll(TensorSpec... in) {
-            return affine ? new TensorSpec[] {in[0], in[3]} : new TensorSpec[] {in[0]};
+            if (!affine) {
+                return new TensorSpec[] {in[0]};
+            }
+            DType statistics = LayerNormOp.statistics(in[0].dtype());
+            return new TensorSpec[] {in[0], new TensorSpec(statistics, in[3].shape())};
         }
 
         @Override

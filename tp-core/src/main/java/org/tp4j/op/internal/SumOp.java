@@ -1,6 +1,7 @@
 package org.tp4j.op.internal;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.tp4j.op.BackwardContext;
 import org.tp4j.op.ForwardContext;
 import org.tp4j.op.Operation;
@@ -15,8 +16,14 @@ import org.tp4j.tensor.Tensor;
  * Sum over some dimensions; over a sharded one the result is Partial.
  *
  * @param reduction which dimensions
+ * @param result type of the result if it is to be wider than the operand's, otherwise null
  */
-public record SumOp(ReducedDims reduction) implements Operation {
+public record SumOp(ReducedDims reduction, @Nullable DType result) implements Operation {
+    /** A sum of the operand's type. */
+    public SumOp(ReducedDims reduction) {
+        this(reduction, null);
+    }
+
     /** Sum over {@code dims} counted from the front. */
     public SumOp(boolean keepDims, List<Integer> dims) {
         this(new ReducedDims(keepDims, dims));
@@ -32,7 +39,7 @@ public record SumOp(ReducedDims reduction) implements Operation {
         if (in[0].dtype() == DType.BOOL) {
             throw new IllegalArgumentException("sum of " + in[0] + "; HINT: cast it to int64 first");
         }
-        return new TensorSpec(in[0].dtype(), reduction.shape(in[0].shape()));
+        return new TensorSpec(result == null ? in[0].dtype() : result, reduction.shape(in[0].shape()));
     }
 
     @Override

@@ -48,10 +48,10 @@ public record WhereOp() implements Operation {
     public void backward(BackwardContext c, Tensor g) {
         Tensor zero = c.number(0).cast(g.dtype());
         if (c.wants(1)) {
-            c.give(1, Broadcasting.sumTo(g.where(c.input(0), zero), c.inputShape(1)));
+            c.give(1, Broadcasting.sumTo(c, g.where(c.input(0), zero), 1));
         }
         if (c.wants(2)) {
-            c.give(2, Broadcasting.sumTo(zero.where(c.input(0), g), c.inputShape(2)));
+            c.give(2, Broadcasting.sumTo(c, zero.where(c.input(0), g), 2));
         }
     }
 }

@@ -37,7 +37,8 @@ final class CrossEntropyCases implements CaseRunner {
         CrossEntropyOptions options = new CrossEntropyOptions(
                 reduction(about),
                 (long) about.number("ignore_index", CrossEntropyOptions.DEFAULT_IGNORE_INDEX),
-                about.number("label_smoothing", 0));
+                about.number("label_smoothing", 0),
+                about.number("z_loss", 0));
         List<String> variants = new ArrayList<>();
         run(data, options, "whole", Placement.invariant(), variants);
         for (int dim = 0; dim < about.shape("target").dims(); dim++) {

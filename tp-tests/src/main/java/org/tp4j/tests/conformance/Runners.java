@@ -15,6 +15,7 @@ public final class Runners {
                 new ClippingCases(),
                 new EmbeddingCases(),
                 new CrossEntropyCases(),
+                new StatisticsCases(),
                 new NormCases(),
                 new LinearCases(),
                 new ElementwiseCases());

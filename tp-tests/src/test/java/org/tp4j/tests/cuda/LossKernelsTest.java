@@ -6,6 +6,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.tp4j.tensor.CrossEntropyOptions;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.LossKernels;
 import org.tp4j.tensor.NdArray;
@@ -33,16 +34,51 @@ class LossKernelsTest {
         return dtype.isHalf() ? 1 : EPSILONS;
     }
 
-    private static void crossEntropy(Twin logits, Twin labels, double smoothing, Twin loss, Twin lse) {
-        cpu().crossEntropy(logits.cpu(), labels.cpu(), -100, smoothing, loss.cpu(), lse.cpu());
-        cuda().crossEntropy(logits.cuda(), labels.cuda(), -100, smoothing, loss.cuda(), lse.cuda());
+    private static CrossEntropyOptions smoothed(double smoothing) {
+        return CrossEntropyOptions.DEFAULT.withLabelSmoothing(smoothing).withZLoss(smoothing / 2);
+    }
+
+    /** Loss, maximum and sum of each row. */
+    private record Row(Twin loss, Twin max, Twin sum) {
+        static Row of(DType wide, Shape rows) {
+            return new Row(Twin.result(wide, 1, rows), Twin.result(wide, 0, rows), Twin.result(wide, 2, rows));
+        }
+
+        void assertClose() {
+            loss.assertClose(EPSILONS);
+            max.assertClose(0);
+            sum.assertClose(EPSILONS);
+        }
+
+        /** The CPU's statistics on both. */
+        Row same() {
+            return new Row(loss, copied(max), copied(sum));
+        }
+
+        private static Twin copied(Twin twin) {
+            return new Twin(twin.cpu(), OnCuda.to(OnCuda.device(), twin.cpu()));
+        }
+    }
+
+    private static void crossEntropy(Twin logits, Twin labels, double smoothing, Row row) {
+        CrossEntropyOptions options = smoothed(smoothing);
+        cpu().crossEntropy(logits.cpu(), labels.cpu(), options, row.loss.cpu(), row.max.cpu(), row.sum.cpu());
+        cuda().crossEntropy(logits.cuda(), labels.cuda(), options, row.loss.cuda(), row.max.cuda(), row.sum.cuda());
     }
 
     private static void crossEntropyGrad(
-            Twin logits, Twin labels, double smoothing, Twin lse, Twin dLoss, Twin dLogits) {
-        cpu().crossEntropyGrad(logits.cpu(), labels.cpu(), -100, smoothing, lse.cpu(), dLoss.cpu(), dLogits.cpu());
+            Twin logits, Twin labels, double smoothing, Row row, Twin dLoss, Twin dLogits) {
+        CrossEntropyOptions options = smoothed(smoothing);
+        cpu().crossEntropyGrad(
+                        logits.cpu(), labels.cpu(), options, row.max.cpu(), row.sum.cpu(), dLoss.cpu(), dLogits.cpu());
         cuda().crossEntropyGrad(
-                        logits.cuda(), labels.cuda(), -100, smoothing, lse.cuda(), dLoss.cuda(), dLogits.cuda());
+                        logits.cuda(),
+                        labels.cuda(),
+                        options,
+                        row.max.cuda(),
+                        row.sum.cuda(),
+                        dLoss.cuda(),
+                        dLogits.cuda());
     }
 
     @ParameterizedTest
@@ -59,16 +95,13 @@ class LossKernelsTest {
                     Twin logits = Twin.random(dtype, random, i++ % 5, Shape.of(rows, n));
                     DType ids = i % 2 == 0 ? DType.INT32 : DType.INT64;
                     Twin labels = Twin.of(ids, 1, shape, n - 1, -100, 0, n / 2, -100);
-                    Twin loss = Twin.result(wide, 1, shape);
-                    Twin lse = Twin.result(wide, 0, shape);
-                    crossEntropy(logits, labels, smoothing, loss, lse);
-                    loss.assertClose(EPSILONS);
-                    lse.assertClose(EPSILONS);
+                    Row row = Row.of(wide, shape);
+                    crossEntropy(logits, labels, smoothing, row);
+                    row.assertClose();
 
                     Twin dLoss = Twin.random(wide, random, 1, shape);
                     Twin dLogits = Twin.result(dtype, i % 3, logits.shape());
-                    Twin same = new Twin(lse.cpu(), OnCuda.to(OnCuda.device(), lse.cpu()));
-                    crossEntropyGrad(logits, labels, smoothing, same, dLoss, dLogits);
+                    crossEntropyGrad(logits, labels, smoothing, row.same(), dLoss, dLogits);
                     dLogits.assertClose(epsilons(dtype));
                     if (rows > 1) {
                         assertThat(OnCuda.values(dLogits.cuda().window(n, Shape.of(n))))
@@ -85,13 +118,12 @@ class LossKernelsTest {
         try (Scope scope = Scope.open()) {
             Twin logits = Twin.of(DType.FLOAT32, 1, Shape.of(2, 3), Double.NaN, 1, Double.POSITIVE_INFINITY, 1, 2, 3);
             Twin labels = Twin.of(DType.INT64, 0, Shape.of(2), -100, 1);
-            Twin loss = Twin.result(DType.FLOAT32, 0, Shape.of(2));
-            Twin lse = Twin.result(DType.FLOAT32, 0, Shape.of(2));
-            crossEntropy(logits, labels, 0.1, loss, lse);
-            loss.assertClose(EPSILONS);
+            Row row = Row.of(DType.FLOAT32, Shape.of(2));
+            crossEntropy(logits, labels, 0.1, row);
+            row.loss.assertClose(EPSILONS);
             Twin dLoss = Twin.of(DType.FLOAT32, 0, Shape.of(2), Double.NaN, 1);
             Twin dLogits = Twin.result(DType.FLOAT32, 0, logits.shape());
-            crossEntropyGrad(logits, labels, 0.1, lse, dLoss, dLogits);
+            crossEntropyGrad(logits, labels, 0.1, row, dLoss, dLogits);
             dLogits.assertClose(EPSILONS);
             assertThat(OnCuda.values(dLogits.cuda())).startsWith(0, 0, 0);
         }
@@ -121,14 +153,12 @@ class LossKernelsTest {
                     inf,
                     2);
             Twin labels = Twin.of(DType.INT32, 1, Shape.of(5), 2, 0, 1, 1, 1);
-            Twin loss = Twin.result(DType.FLOAT32, 0, Shape.of(5));
-            Twin lse = Twin.result(DType.FLOAT32, 0, Shape.of(5));
-            crossEntropy(logits, labels, 0, loss, lse);
-            loss.assertClose(EPSILONS);
-            lse.assertClose(EPSILONS);
-            assertThat(OnCuda.values(loss.cuda())).startsWith(1e5, 0, 0).endsWith(Double.NaN, Double.NaN);
+            Row row = Row.of(DType.FLOAT32, Shape.of(5));
+            crossEntropy(logits, labels, 0, row);
+            row.assertClose();
+            assertThat(OnCuda.values(row.loss.cuda())).startsWith(1e5, 0, 0).endsWith(Double.NaN, Double.NaN);
             Twin dLogits = Twin.result(DType.FLOAT32, 0, logits.shape());
-            crossEntropyGrad(logits, labels, 0, lse, Twin.of(DType.FLOAT32, 0, Shape.of(5), 1), dLogits);
+            crossEntropyGrad(logits, labels, 0, row, Twin.of(DType.FLOAT32, 0, Shape.of(5), 1), dLogits);
             dLogits.assertClose(EPSILONS);
         }
     }
@@ -140,13 +170,12 @@ class LossKernelsTest {
             try (Scope scope = Scope.open()) {
                 Twin logits = Twin.random(DType.FLOAT32, random, 1, Shape.of(2, n));
                 Twin labels = Twin.of(DType.INT64, 0, Shape.of(2), n - 1, 0);
-                Twin loss = Twin.result(DType.FLOAT32, 0, Shape.of(2));
-                Twin lse = Twin.result(DType.FLOAT32, 0, Shape.of(2));
+                Row row = Row.of(DType.FLOAT32, Shape.of(2));
                 Twin dLogits = Twin.result(DType.FLOAT32, 1, logits.shape());
-                crossEntropy(logits, labels, 0, loss, lse);
-                crossEntropyGrad(logits, labels, 0, lse, loss, dLogits);
+                crossEntropy(logits, labels, 0, row);
+                crossEntropyGrad(logits, labels, 0, row, row.loss, dLogits);
                 double[] apart = OnCuda.values(dLogits.cuda());
-                crossEntropyGrad(logits, labels, 0, lse, loss, logits);
+                crossEntropyGrad(logits, labels, 0, row, row.loss, logits);
                 assertThat(OnCuda.values(logits.cuda())).isEqualTo(apart);
             }
         }

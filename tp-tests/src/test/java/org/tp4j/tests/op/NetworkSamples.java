@@ -75,8 +75,14 @@ final class NetworkSamples {
             long classes = draw.atLeastOne();
             Shape rows = draw.shape(0, 2);
             Whole labels = draw.ids(rows, classes);
-            long ignored = draw.coin() ? 0 : CrossEntropyOptions.DEFAULT_IGNORE_INDEX;
-            CrossEntropyOptions options = new CrossEntropyOptions(reduction, ignored, smoothing);
+            boolean counted =
+                    java.util.Arrays.stream(labels.elements()).anyMatch(label -> label != 0); // a mean of something
+            long ignored = counted && draw.coin() ? 0 : CrossEntropyOptions.DEFAULT_IGNORE_INDEX;
+            CrossEntropyOptions options = CrossEntropyOptions.DEFAULT
+                    .withReduction(reduction)
+                    .withIgnoreIndex(ignored)
+                    .withLabelSmoothing(smoothing)
+                    .withZLoss(draw.coin() ? 0.01 : 0);
             return new Sample(
                     name,
                     List.of(draw.values(Draw.join(rows, classes)), labels),

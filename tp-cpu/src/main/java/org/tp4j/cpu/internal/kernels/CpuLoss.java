@@ -7,6 +7,7 @@ import org.tp4j.cpu.internal.memory.FloatView;
 import org.tp4j.cpu.internal.memory.HostStorage;
 import org.tp4j.cpu.internal.reference.ReferenceLoss;
 import org.tp4j.cpu.internal.scalar.FloatKernels;
+import org.tp4j.tensor.CrossEntropyOptions;
 import org.tp4j.tensor.LossKernels;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.UnaryFunction;
@@ -59,7 +60,7 @@ public final class CpuLoss implements LossKernels {
 
     @Override
     public void scatterAddRows(NdArray dy, NdArray ids, long firstRow, long paddingId, NdArray dTable) {
-        if (!FloatView.suits(dy.dtype()) || dy.dtype() != dTable.dtype()) {
+        if (!FloatView.suits(dy.dtype()) || !FloatView.suits(dTable.dtype())) {
             reference.scatterAddRows(dy, ids, firstRow, paddingId, dTable);
             return;
         }
@@ -108,31 +109,37 @@ public final class CpuLoss implements LossKernels {
 
     @Override
     public void crossEntropy(
-            NdArray logits, NdArray labels, long ignoreIndex, double smoothing, NdArray loss, NdArray lse) {
+            NdArray logits, NdArray labels, CrossEntropyOptions options, NdArray loss, NdArray max, NdArray sum) {
         if (!FloatView.suits(logits.dtype())) {
-            reference.crossEntropy(logits, labels, ignoreIndex, smoothing, loss, lse);
+            reference.crossEntropy(logits, labels, options, loss, max, sum);
             return;
         }
+        double smoothing = options.labelSmoothing();
         int n = (int) logits.shape().size(-1);
         FloatView from = new FloatView(floats, logits);
         ElementAccess index = ElementAccess.of(labels);
         ElementAccess toLoss = ElementAccess.of(loss);
-        ElementAccess toLse = ElementAccess.of(lse);
+        ElementAccess toMax = ElementAccess.of(max);
+        ElementAccess toSum = ElementAccess.of(sum);
         float[] scratch = pool.takeFloats(n);
         float[] work = pool.takeFloats(n);
         int rows = (int) labels.elements();
         for (int row = 0; row < rows; row++) {
             float[] z = from.read(row * n, n, scratch);
             int at = from.at(row * n);
-            float max = floats.max(z, at, n);
-            double logSum = max + Math.log(floats.expSum(z, at, max, work, 0, n));
-            toLse.set(row, logSum);
+            float top = floats.max(z, at, n);
+            double total = floats.expSum(z, at, top, work, 0, n);
+            toMax.set(row, top);
+            toSum.set(row, total);
             long label = index.getLong(row);
-            if (label == ignoreIndex) {
+            if (label == options.ignoreIndex()) {
                 toLoss.set(row, 0);
             } else {
-                double mean = smoothing == 0 ? 0 : floats.sum(z, at, n) / n;
-                toLoss.set(row, logSum - (1 - smoothing) * z[at + (int) label] - smoothing * mean);
+                double smooth = smoothing == 0 ? 0 : smoothing * (floats.sum(z, at, n) / n - top);
+                double logSum = Math.log(total);
+                double square = options.zLoss() == 0 ? 0 : options.zLoss() * (top + logSum) * (top + logSum);
+                double hot = (double) z[at + (int) label] - top;
+                toLoss.set(row, logSum - (1 - smoothing) * hot - smooth + square);
             }
         }
         pool.giveFloats(work);
@@ -143,20 +150,22 @@ public final class CpuLoss implements LossKernels {
     public void crossEntropyGrad(
             NdArray logits,
             NdArray labels,
-            long ignoreIndex,
-            double smoothing,
-            NdArray lse,
+            CrossEntropyOptions options,
+            NdArray max,
+            NdArray sum,
             NdArray dLoss,
             NdArray dLogits) {
         if (!FloatView.suits(logits.dtype())) {
-            reference.crossEntropyGrad(logits, labels, ignoreIndex, smoothing, lse, dLoss, dLogits);
+            reference.crossEntropyGrad(logits, labels, options, max, sum, dLoss, dLogits);
             return;
         }
+        double smoothing = options.labelSmoothing();
         int n = (int) logits.shape().size(-1);
         FloatView from = new FloatView(floats, logits);
         FloatView to = new FloatView(floats, dLogits);
         ElementAccess index = ElementAccess.of(labels);
-        ElementAccess logSums = ElementAccess.of(lse);
+        ElementAccess tops = ElementAccess.of(max);
+        ElementAccess sums = ElementAccess.of(sum);
         ElementAccess upstream = ElementAccess.of(dLoss);
         float[] scratch = pool.takeFloats(n);
         int rows = (int) labels.elements();
@@ -164,18 +173,21 @@ public final class CpuLoss implements LossKernels {
             long label = index.getLong(row);
             float[] target = to.target(scratch);
             int targetAt = to.at(row * n);
-            if (label == ignoreIndex) {
+            if (label == options.ignoreIndex()) {
                 Arrays.fill(target, targetAt, targetAt + n, 0);
             } else {
                 double d = upstream.get(row);
                 float[] z = from.read(row * n, n, scratch);
-                floats.expSum(z, from.at(row * n), (float) logSums.get(row), target, targetAt, n);
-                double hot = target[targetAt + (int) label] - (1 - smoothing) - smoothing / n;
+                double top = tops.get(row);
+                double total = sums.get(row);
+                floats.expSum(z, from.at(row * n), (float) top, target, targetAt, n);
+                double p = (1 + 2 * options.zLoss() * (options.zLoss() == 0 ? 0 : top + Math.log(total))) / total;
+                double hot = target[targetAt + (int) label] * p - (1 - smoothing) - smoothing / n;
+                floats.unary(UnaryFunction.SCALE, target, targetAt, target, targetAt, n, (float) (p * d), 0);
                 if (smoothing != 0) {
-                    float share = (float) (-smoothing / n);
+                    float share = (float) (-smoothing / n * d);
                     floats.unary(UnaryFunction.SHIFT, target, targetAt, target, targetAt, n, share, 0);
                 }
-                floats.unary(UnaryFunction.SCALE, target, targetAt, target, targetAt, n, (float) d, 0);
                 target[targetAt + (int) label] = (float) (hot * d);
             }
             to.write(row * n, n, target);

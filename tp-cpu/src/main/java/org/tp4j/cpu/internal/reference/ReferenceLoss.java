@@ -1,6 +1,7 @@
 package org.tp4j.cpu.internal.reference;
 
 import org.tp4j.cpu.internal.memory.ElementAccess;
+import org.tp4j.tensor.CrossEntropyOptions;
 import org.tp4j.tensor.LossKernels;
 import org.tp4j.tensor.NdArray;
 
@@ -80,31 +81,42 @@ public final class ReferenceLoss implements LossKernels {
 
     @Override
     public void crossEntropy(
-            NdArray logits, NdArray labels, long ignoreIndex, double smoothing, NdArray loss, NdArray lse) {
+            NdArray logits, NdArray labels, CrossEntropyOptions options, NdArray loss, NdArray max, NdArray sum) {
         long n = logits.shape().size(-1);
+        double smoothing = options.labelSmoothing();
         ElementAccess z = ElementAccess.of(logits);
         ElementAccess label = ElementAccess.of(labels);
         ElementAccess toLoss = ElementAccess.of(loss);
-        ElementAccess toLse = ElementAccess.of(lse);
+        ElementAccess toMax = ElementAccess.of(max);
+        ElementAccess toSum = ElementAccess.of(sum);
         for (long row = 0; row < labels.elements(); row++) {
-            double max = Double.NEGATIVE_INFINITY;
+            double top = Double.NEGATIVE_INFINITY;
+            for (long j = 0; j < n; j++) {
+                top = Math.max(top, z.get(row * n + j));
+            }
             double total = 0;
+            double lost = 0; // by rounding, so that many classes cost no accuracy
+            double below = 0;
             for (long j = 0; j < n; j++) {
-                max = Math.max(max, z.get(row * n + j));
-                total += z.get(row * n + j);
+                double d = z.get(row * n + j) - top;
+                double e = Math.exp(d);
+                double next = total + e;
+                lost += total >= e ? total - next + e : e - next + total;
+                total = next;
+                below += d;
             }
-            double sum = 0;
-            for (long j = 0; j < n; j++) {
-                sum += Math.exp(z.get(row * n + j) - max);
-            }
-            double logSum = max + Math.log(sum);
-            toLse.set(row, logSum);
+            total += lost;
+            toMax.set(row, top);
+            toSum.set(row, total);
             long target = label.getLong(row);
-            if (target == ignoreIndex) {
+            if (target == options.ignoreIndex()) {
                 toLoss.set(row, 0);
             } else {
-                double smooth = smoothing == 0 ? 0 : smoothing * (total / n);
-                toLoss.set(row, logSum - (1 - smoothing) * z.get(row * n + target) - smooth);
+                double smooth = smoothing == 0 ? 0 : smoothing * (below / n);
+                double logSum = Math.log(total);
+                double square = options.zLoss() == 0 ? 0 : options.zLoss() * (top + logSum) * (top + logSum);
+                double hot = z.get(row * n + target) - top;
+                toLoss.set(row, logSum - (1 - smoothing) * hot - smooth + square);
             }
         }
     }
@@ -113,26 +125,31 @@ public final class ReferenceLoss implements LossKernels {
     public void crossEntropyGrad(
             NdArray logits,
             NdArray labels,
-            long ignoreIndex,
-            double smoothing,
-            NdArray lse,
+            CrossEntropyOptions options,
+            NdArray max,
+            NdArray sum,
             NdArray dLoss,
             NdArray dLogits) {
         long n = logits.shape().size(-1);
+        double smoothing = options.labelSmoothing();
         ElementAccess z = ElementAccess.of(logits);
         ElementAccess label = ElementAccess.of(labels);
-        ElementAccess logSums = ElementAccess.of(lse);
+        ElementAccess tops = ElementAccess.of(max);
+        ElementAccess sums = ElementAccess.of(sum);
         ElementAccess upstream = ElementAccess.of(dLoss);
         ElementAccess to = ElementAccess.of(dLogits);
         for (long row = 0; row < labels.elements(); row++) {
             long target = label.getLong(row);
+            double top = tops.get(row);
+            double total = sums.get(row);
+            double scale = 1 + 2 * options.zLoss() * (options.zLoss() == 0 ? 0 : top + Math.log(total));
             for (long j = 0; j < n; j++) {
-                if (target == ignoreIndex) {
+                if (target == options.ignoreIndex()) {
                     to.set(row * n + j, 0);
                 } else {
                     double hot = j == target ? 1 - smoothing : 0;
-                    double p = Math.exp(z.get(row * n + j) - logSums.get(row));
-                    to.set(row * n + j, (p - hot - smoothing / n) * upstream.get(row));
+                    double p = Math.exp(z.get(row * n + j) - top) / total;
+                    to.set(row * n + j, (p * scale - hot - smoothing / n) * upstream.get(row));
                 }
             }
         }

@@ -9,6 +9,7 @@ import org.tp4j.cpu.internal.blas.NetlibBlas;
 import org.tp4j.cpu.internal.memory.HostStorage;
 import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.BinaryFunction;
+import org.tp4j.tensor.CrossEntropyOptions;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.ParameterUpdate;
@@ -185,8 +186,13 @@ class KernelBench {
                 all,
                 () -> backend.norm().layerNormGrad(x, weight, mean, rstd, dy, out, dWeight, dBias));
         element("rmsNorm", all, () -> backend.norm().rmsNorm(x, weight, 1e-5, out, rstd));
-        element("crossEntropy", all, () -> backend.loss().crossEntropy(x, labels, -100, 0, mean, rstd));
-        element("crossEntropyGrad", all, () -> backend.loss().crossEntropyGrad(x, labels, -100, 0, rstd, mean, out));
+        CrossEntropyOptions options = CrossEntropyOptions.DEFAULT;
+        NdArray loss = normal(DType.FLOAT32, ROWS);
+        element("crossEntropy", all, () -> backend.loss().crossEntropy(x, labels, options, loss, mean, rstd));
+        element(
+                "crossEntropyGrad",
+                all,
+                () -> backend.loss().crossEntropyGrad(x, labels, options, mean, rstd, loss, out));
         NdArray w = normal(DType.FLOAT32, ROWS, N);
         NdArray m = normal(DType.FLOAT32, ROWS, N);
         NdArray v = NdArray.full(backend, DType.FLOAT32, Shape.of(ROWS, N), 1);

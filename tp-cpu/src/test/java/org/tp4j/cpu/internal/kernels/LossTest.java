@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.tp4j.cpu.CpuBackend;
 import org.tp4j.cpu.internal.reference.ReferenceLoss;
 import org.tp4j.cpu.internal.scalar.FloatKernels;
+import org.tp4j.tensor.CrossEntropyOptions;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.LossKernels;
 import org.tp4j.tensor.NdArray;
@@ -83,6 +84,13 @@ class LossTest {
         assertThat(fast.firstOutside(ids, 0, 8, -100)).isEqualTo(-1);
     }
 
+    /** Memory for loss, maximum and sum of rows. */
+    private static NdArray[] rowStatistics(DType wide, int rows) {
+        return new NdArray[] {
+            window(wide, 1, Shape.of(rows)), window(wide, 0, Shape.of(rows)), window(wide, 2, Shape.of(rows))
+        };
+    }
+
     @ParameterizedTest
     @MethodSource("loops")
     void shouldComputeCrossEntropyLikeTheReference(FloatKernels loops) {
@@ -95,16 +103,20 @@ class LossTest {
                     NdArray logits = random(dtype, random, 1, Shape.of(4, n));
                     NdArray labels = of(DType.INT64, 0, Shape.of(4), 1, -100, n - 1, 0);
                     NdArray dLoss = random(wide, random, 1, Shape.of(4));
-                    NdArray[] got = {window(wide, 1, Shape.of(4)), window(wide, 0, Shape.of(4))};
-                    NdArray[] expected = {window(wide, 1, Shape.of(4)), window(wide, 0, Shape.of(4))};
-                    fast.crossEntropy(logits, labels, -100, smoothing, got[0], got[1]);
-                    reference.crossEntropy(logits, labels, -100, smoothing, expected[0], expected[1]);
-                    assertClose(got[0], expected[0], wide == DType.FLOAT64 ? 0 : EPSILONS);
-                    assertClose(got[1], expected[1], wide == DType.FLOAT64 ? 0 : EPSILONS);
+                    CrossEntropyOptions options = CrossEntropyOptions.DEFAULT
+                            .withLabelSmoothing(smoothing)
+                            .withZLoss(smoothing / 2);
+                    NdArray[] got = rowStatistics(wide, 4);
+                    NdArray[] expected = rowStatistics(wide, 4);
+                    fast.crossEntropy(logits, labels, options, got[0], got[1], got[2]);
+                    reference.crossEntropy(logits, labels, options, expected[0], expected[1], expected[2]);
+                    for (int i = 0; i < got.length; i++) {
+                        assertClose(got[i], expected[i], wide == DType.FLOAT64 ? 0 : EPSILONS);
+                    }
                     NdArray dLogits = window(dtype, 2, Shape.of(4, n));
                     NdArray expectedGrad = window(dtype, 2, Shape.of(4, n));
-                    fast.crossEntropyGrad(logits, labels, -100, smoothing, expected[1], dLoss, dLogits);
-                    reference.crossEntropyGrad(logits, labels, -100, smoothing, expected[1], dLoss, expectedGrad);
+                    fast.crossEntropyGrad(logits, labels, options, expected[1], expected[2], dLoss, dLogits);
+                    reference.crossEntropyGrad(logits, labels, options, expected[1], expected[2], dLoss, expectedGrad);
                     assertClose(dLogits, expectedGrad, tolerance(dtype));
                     assertClose(dLogits.window(n, Shape.of(n)), filled(dtype, Shape.of(n), 0), 0);
                 }
@@ -118,12 +130,13 @@ class LossTest {
         LossKernels fast = new CpuLoss(loops, TestArrays.poisonedPool());
         NdArray logits = of(DType.FLOAT32, 0, Shape.of(2, 3), 1e5, -1e5, 0, 3e38, -3e38, 0);
         NdArray labels = of(DType.INT64, 0, Shape.of(2), 2, 0);
-        NdArray loss = window(DType.FLOAT32, 0, Shape.of(2));
-        NdArray lse = window(DType.FLOAT32, 0, Shape.of(2));
-        fast.crossEntropy(logits, labels, -100, 0, loss, lse);
-        assertClose(loss, of(DType.FLOAT32, 0, Shape.of(2), 1e5, 0), 0);
+        NdArray[] row = rowStatistics(DType.FLOAT32, 2);
+        CrossEntropyOptions options = CrossEntropyOptions.DEFAULT;
+        fast.crossEntropy(logits, labels, options, row[0], row[1], row[2]);
+        assertClose(row[0], of(DType.FLOAT32, 0, Shape.of(2), 1e5, 0), 0);
         NdArray dLogits = window(DType.FLOAT32, 0, Shape.of(2, 3));
-        fast.crossEntropyGrad(logits, labels, -100, 0, lse, filled(DType.FLOAT32, Shape.of(2), 1), dLogits);
+        NdArray one = filled(DType.FLOAT32, Shape.of(2), 1);
+        fast.crossEntropyGrad(logits, labels, options, row[1], row[2], one, dLogits);
         assertClose(dLogits, of(DType.FLOAT32, 0, Shape.of(2, 3), 1, 0, -1, 0, 0, 0), 0);
     }
 }

@@ -54,11 +54,12 @@ public final class EmbeddingArguments {
     /** table[row, :] += dy[i, :] for the listed i of each named row. */
     public static final class AddRows extends ArgumentStruct {
         public final PointerField dy = pointer("const SCALAR", "dy");
-        public final PointerField table = pointer("SCALAR", "table");
+        public final PointerField table = pointer("void", "table"); // of SCALAR, or of C where it is wide
         public final PointerField used = pointer("const int", "used");
         public final PointerField named = pointer("const Named", "named");
         public final PointerField list = pointer("const int", "list");
         public final IntField n = int32("n");
+        public final IntField wide = int32("wide");
 
         AddRows() {
             super("AddRowsArgs");

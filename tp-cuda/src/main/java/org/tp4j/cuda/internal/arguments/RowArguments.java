@@ -55,10 +55,12 @@ public final class RowArguments {
         public final PointerField logits = pointer("const SCALAR", "logits");
         public final PointerField labels = pointer("const void", "labels");
         public final PointerField loss = pointer("C", "loss");
-        public final PointerField lse = pointer("C", "lse");
+        public final PointerField top = pointer("C", "top"); // m, the row's maximum
+        public final PointerField sum = pointer("C", "sum"); // of e^(z - m)
         public final LongField rows = int64("rows");
         public final LongField ignored = int64("ignored");
         public final DoubleField smoothing = float64("smoothing");
+        public final DoubleField zLoss = float64("zLoss");
         public final IntField n = int32("n");
         public final IntField wideLabels = int32("wideLabels");
         public final IntField group = int32("group");
@@ -72,12 +74,14 @@ public final class RowArguments {
     public static final class CrossEntropyGrad extends ArgumentStruct {
         public final PointerField logits = pointer("const SCALAR", "logits");
         public final PointerField labels = pointer("const void", "labels");
-        public final PointerField lse = pointer("const C", "lse");
+        public final PointerField top = pointer("const C", "top");
+        public final PointerField sum = pointer("const C", "sum");
         public final PointerField dLoss = pointer("const C", "dLoss");
         public final PointerField dLogits = pointer("SCALAR", "dLogits");
         public final LongField rows = int64("rows");
         public final LongField ignored = int64("ignored");
         public final DoubleField smoothing = float64("smoothing");
+        public final DoubleField zLoss = float64("zLoss");
         public final IntField n = int32("n");
         public final IntField wideLabels = int32("wideLabels");
         public final IntField group = int32("group");

@@ -17,10 +17,10 @@ import org.tp4j.cuda.internal.launch.Arguments;
 import org.tp4j.cuda.internal.launch.KernelFamily;
 import org.tp4j.cuda.internal.launch.Kernels;
 import org.tp4j.cuda.internal.launch.RowGrid;
-import org.tp4j.cuda.internal.memory.CudaStorage;
 import org.tp4j.cuda.internal.memory.MemoryPool;
 import org.tp4j.cuda.internal.memory.PinnedStaging;
 import org.tp4j.cuda.internal.memory.Workspace;
+import org.tp4j.tensor.CrossEntropyOptions;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.LossKernels;
@@ -117,11 +117,10 @@ public final class CudaLoss implements LossKernels {
                                     .set(GROUP_IDS.named, named)
                                     .set(GROUP_IDS.list, list)
                                     .set(GROUP_IDS.wideIds, wide(ids)));
-            addRows.of(dtype)
+            addRows.of(dy.dtype())
                     .launch(
                             most,
-                            (int) (RowGrid.packs(n, dtype, CudaStorage.addressOf(dTable)) + ADD_THREADS - 1)
-                                    / ADD_THREADS,
+                            1 + (n - 1) / (ADD_THREADS * 16 / dy.dtype().bytes()),
                             ADD_THREADS,
                             0,
                             Arguments.of(ADD_ROWS)
@@ -130,7 +129,8 @@ public final class CudaLoss implements LossKernels {
                                     .set(ADD_ROWS.used, used)
                                     .set(ADD_ROWS.named, named)
                                     .set(ADD_ROWS.list, list)
-                                    .set(ADD_ROWS.n, n));
+                                    .set(ADD_ROWS.n, n)
+                                    .set(ADD_ROWS.wide, dTable.dtype() != dy.dtype()));
         }
     }
 
@@ -177,7 +177,7 @@ public final class CudaLoss implements LossKernels {
 
     @Override
     public void crossEntropy(
-            NdArray logits, NdArray labels, long ignoreIndex, double smoothing, NdArray loss, NdArray lse) {
+            NdArray logits, NdArray labels, CrossEntropyOptions options, NdArray loss, NdArray max, NdArray sum) {
         long n = logits.shape().size(-1);
         RowGrid grid = RowGrid.ofLoop(labels.elements(), n, logits);
         crossEntropy
@@ -189,10 +189,12 @@ public final class CudaLoss implements LossKernels {
                                 .set(CROSS_ENTROPY.logits, logits)
                                 .set(CROSS_ENTROPY.labels, labels)
                                 .set(CROSS_ENTROPY.loss, loss)
-                                .set(CROSS_ENTROPY.lse, lse)
+                                .set(CROSS_ENTROPY.top, max)
+                                .set(CROSS_ENTROPY.sum, sum)
                                 .set(CROSS_ENTROPY.rows, labels.elements())
-                                .set(CROSS_ENTROPY.ignored, ignoreIndex)
-                                .set(CROSS_ENTROPY.smoothing, smoothing)
+                                .set(CROSS_ENTROPY.ignored, options.ignoreIndex())
+                                .set(CROSS_ENTROPY.smoothing, options.labelSmoothing())
+                                .set(CROSS_ENTROPY.zLoss, options.zLoss())
                                 .set(CROSS_ENTROPY.n, (int) n)
                                 .set(CROSS_ENTROPY.wideLabels, wide(labels))
                                 .set(CROSS_ENTROPY.group, grid.group()));
@@ -202,9 +204,9 @@ public final class CudaLoss implements LossKernels {
     public void crossEntropyGrad(
             NdArray logits,
             NdArray labels,
-            long ignoreIndex,
-            double smoothing,
-            NdArray lse,
+            CrossEntropyOptions options,
+            NdArray max,
+            NdArray sum,
             NdArray dLoss,
             NdArray dLogits) {
         long n = logits.shape().size(-1);
@@ -219,12 +221,14 @@ public final class CudaLoss implements LossKernels {
                         Arguments.of(CROSS_ENTROPY_GRAD)
                                 .set(CROSS_ENTROPY_GRAD.logits, logits)
                                 .set(CROSS_ENTROPY_GRAD.labels, labels)
-                                .set(CROSS_ENTROPY_GRAD.lse, lse)
+                                .set(CROSS_ENTROPY_GRAD.top, max)
+                                .set(CROSS_ENTROPY_GRAD.sum, sum)
                                 .set(CROSS_ENTROPY_GRAD.dLoss, dLoss)
                                 .set(CROSS_ENTROPY_GRAD.dLogits, dLogits)
                                 .set(CROSS_ENTROPY_GRAD.rows, labels.elements())
-                                .set(CROSS_ENTROPY_GRAD.ignored, ignoreIndex)
-                                .set(CROSS_ENTROPY_GRAD.smoothing, smoothing)
+                                .set(CROSS_ENTROPY_GRAD.ignored, options.ignoreIndex())
+                                .set(CROSS_ENTROPY_GRAD.smoothing, options.labelSmoothing())
+                                .set(CROSS_ENTROPY_GRAD.zLoss, options.zLoss())
                                 .set(CROSS_ENTROPY_GRAD.n, (int) n)
                                 .set(CROSS_ENTROPY_GRAD.wideLabels, wide(labels))
                                 .set(CROSS_ENTROPY_GRAD.group, grid.group()));

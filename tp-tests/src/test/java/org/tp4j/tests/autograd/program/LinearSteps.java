@@ -102,8 +102,10 @@ final class LinearSteps {
     private Step crossEntropy(Entry x) {
         Entry labels = leaves.ids(x.shape().without(-1), x.shape().size(-1));
         CrossEntropyOptions.Reduction[] kinds = CrossEntropyOptions.Reduction.values();
-        CrossEntropyOptions options =
-                new CrossEntropyOptions(kinds[random.nextInt(3)], random.nextInt(2) == 0 ? 0 : -100, 0.1);
+        CrossEntropyOptions options = CrossEntropyOptions.DEFAULT
+                .withReduction(kinds[random.nextInt(3)])
+                .withIgnoreIndex(random.nextInt(2) == 0 ? 0 : -100)
+                .withLabelSmoothing(0.1);
         return Step.of("crossEntropy", in -> in.get(0).crossEntropy(in.get(1), options), x, labels);
     }
 }

@@ -37,11 +37,13 @@ public record CommunicationOptions(
     public static final String HOST = "host";
 
     private static final long START_MS = 60_000;
+    private static final long LONGEST_MS = 366L * 24 * 3600 * 1000;
 
     /** Checks the values. */
     public CommunicationOptions {
-        if (timeoutMs <= 0) {
-            throw new IllegalArgumentException("timeout of " + timeoutMs + " ms; HINT: it must be positive");
+        if (timeoutMs <= 0 || timeoutMs > LONGEST_MS) {
+            throw new IllegalArgumentException("timeout of " + timeoutMs
+                    + " ms; HINT: it must be positive, and at most a year, " + LONGEST_MS + " ms");
         }
     }
 
@@ -50,7 +52,12 @@ public record CommunicationOptions(
         String seconds = System.getProperty(TIMEOUT, "600");
         long timeoutMs;
         try {
-            timeoutMs = Math.round(1000 * Double.parseDouble(seconds));
+            double parsed = Double.parseDouble(seconds);
+            if (!(parsed > 0 && parsed <= LONGEST_MS / 1000.0)) {
+                throw new IllegalArgumentException("-D" + TIMEOUT + "=" + seconds
+                        + "; HINT: a number of seconds above 0 and at most a year, " + LONGEST_MS / 1000);
+            }
+            timeoutMs = Math.max(1, Math.round(1000 * parsed));
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException(
                     "-D" + TIMEOUT + "=" + seconds + " is not a number of seconds; HINT: such as 600", e);

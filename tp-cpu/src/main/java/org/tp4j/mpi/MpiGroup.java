@@ -121,7 +121,7 @@ final class MpiGroup extends EngineGroup {
         List<Integer> ranks = SplitRequest.members(requests, rank(), name);
         // MPI gets the position as the key, so that it cannot order the ranks differently.
         int position = ranks.indexOf(rank());
-        long handle = comm.job().split(comm.handle(), Collections.min(ranks), position);
+        long handle = comm.job().split(record, worldRanks(), comm.handle(), Collections.min(ranks), position);
         List<Integer> worldRanks = ranks.stream().map(worldRanks()::get).toList();
         return new MpiGroup(new MpiComm(comm.job(), handle, position, worldRanks), name);
     }

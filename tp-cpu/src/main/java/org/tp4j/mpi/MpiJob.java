@@ -4,11 +4,12 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.CommunicationOptions;
-import org.tp4j.comm.internal.control.Heartbeat;
+import org.tp4j.comm.engine.Stragglers;
 import org.tp4j.comm.record.CallRecord;
 import org.tp4j.comm.record.FlightRecorder;
 
@@ -20,6 +21,8 @@ final class MpiJob {
     private static final long SPIN_NANOS = 100_000; // peers with a core each arrive within this, or are computing
     private static final long YIELD_NANOS = 3_000_000;
     private static final long NAP_NANOS = 50_000;
+    private static final long CHECK_NANOS = 20_000_000;
+    private static final long COMPARISON_NANOS = 1_000_000_000;
 
     /** A call under way, as the job advances it. Guarded by the job's lock, except for {@link #await} and {@link #isOver}. */
     interface Call {
@@ -52,7 +55,7 @@ final class MpiJob {
     private final NativeBuffer.Pool pool = new NativeBuffer.Pool();
     private final List<Call> underWay = new ArrayList<>();
     private final List<NativeBuffer> abandoned = new ArrayList<>();
-    private @Nullable Heartbeat heartbeat;
+    private @Nullable Stragglers stragglers;
     private boolean failed;
 
     /**
@@ -67,8 +70,8 @@ final class MpiJob {
         this.oversubscribed = oversubscribed;
     }
 
-    void setHeartbeat(Heartbeat started) {
-        heartbeat = started;
+    void setStragglers(Stragglers known) {
+        stragglers = known;
     }
 
     FlightRecorder recorder() {
@@ -108,6 +111,8 @@ final class MpiJob {
     void await(Call call) {
         long start = System.nanoTime();
         long waited = 0;
+        long nextCheck = CHECK_NANOS;
+        long nextComparison = Math.min(COMPARISON_NANOS, options.timeoutMs() * 500_000L);
         while (true) {
             progress();
             if (call.isOver()) {
@@ -121,28 +126,68 @@ final class MpiJob {
                 LockSupport.parkNanos(NAP_NANOS);
             }
             waited = System.nanoTime() - start;
+            if (waited >= nextCheck) {
+                nextCheck = waited + CHECK_NANOS;
+                checkPeers(call);
+            }
+            if (waited >= nextComparison) {
+                nextComparison = waited + COMPARISON_NANOS;
+                compare(call);
+            }
             if (waited > options.timeoutMs() * 1_000_000L) {
                 giveUp(call, waited);
             }
         }
     }
 
+    /** Fails a call that needs a rank that has ended. */
+    private void checkPeers(Call call) {
+        Stragglers known = stragglers;
+        if (known == null) {
+            return;
+        }
+        Optional<String> obstacle = known.obstacle(call.record(), call.worldRanks())
+                .or(() -> known.failure()
+                        .map(failure -> failure + "; rank " + recorder.worldRank() + " was in " + call.record()));
+        if (obstacle.isPresent()) {
+            progress(); // what the rank has sent before it ended
+            end(call, obstacle.get());
+        }
+    }
+
+    /** Fails a call that will not complete since a peer has made a different one. */
+    private void compare(Call call) {
+        Stragglers known = stragglers;
+        try {
+            Optional<String> disagreement =
+                    known == null ? Optional.empty() : known.disagreement(call.record(), call.worldRanks());
+            disagreement.ifPresent(text -> end(call, text));
+        } catch (CommunicationException e) {
+            return; // rank 0 does not answer now; the timeout says more
+        }
+    }
+
+    private void end(Call call, String reason) {
+        synchronized (this) {
+            underWay.remove(call);
+            call.fail(new CommunicationException(reason));
+        }
+    }
+
     private void giveUp(Call call, long waitedNanos) {
-        Heartbeat beat = heartbeat;
-        String report = beat == null
+        Stragglers known = stragglers;
+        String report = known == null
                 ? String.format(
                         Locale.ROOT,
                         "rank %d has waited %.1f s in %s",
                         recorder.worldRank(),
                         waitedNanos * 1e-9,
                         call.record())
-                : beat.report(call.record(), call.worldRanks(), waitedNanos);
-        synchronized (this) {
-            underWay.remove(call);
-            call.fail(new CommunicationException(
-                    report + "; HINT: -D" + CommunicationOptions.TIMEOUT + "=N allows more time, -D"
-                            + CommunicationOptions.CHECKING + "=true reports ranks that disagree on a call"));
-        }
+                : known.report(call.record(), call.worldRanks(), waitedNanos);
+        end(
+                call,
+                report + "; HINT: -D" + CommunicationOptions.TIMEOUT + "=N allows more time, -D"
+                        + CommunicationOptions.CHECKING + "=true reports ranks that disagree on a call");
     }
 
     /** Waits for the calls that have not been awaited: peers may need them. */
@@ -159,8 +204,13 @@ final class MpiJob {
         }
     }
 
-    synchronized long split(long handle, int color, int key) {
-        return MpiNative.split(handle, color, key);
+    synchronized long split(CallRecord record, List<Integer> worldRanks, long handle, int color, int key) {
+        Stragglers known = stragglers;
+        return BlockingCall.run(
+                "MPI_Comm_split in " + record,
+                options.timeoutMs(),
+                () -> known == null ? Optional.empty() : known.obstacle(record, worldRanks),
+                () -> MpiNative.split(handle, color, key));
     }
 
     synchronized void free(long handle) {

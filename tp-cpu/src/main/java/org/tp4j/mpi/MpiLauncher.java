@@ -45,7 +45,15 @@ public final class MpiLauncher implements Launcher {
 
     @Override
     public void run(LaunchOptions options, RankMain main) {
-        MpiProcess process = new MpiProcess(options.communication());
+        MpiRuntime.enter();
+        try {
+            run(new MpiProcess(options.communication()), options, main);
+        } finally {
+            MpiRuntime.leave();
+        }
+    }
+
+    private static void run(MpiProcess process, LaunchOptions options, RankMain main) {
         int size = process.world().size();
         if (options.ranks() > 0 && options.ranks() != size) {
             process.close();
@@ -58,6 +66,7 @@ public final class MpiLauncher implements Launcher {
             world = new MpiWorld(process, options);
             main.run(world);
             world.leave();
+            process.close();
         } catch (Throwable t) {
             if (size > 1) {
                 process.abort(t);
@@ -67,6 +76,5 @@ public final class MpiLauncher implements Launcher {
             }
             throw new CommunicationException("the rank failed: " + t.getMessage(), t);
         }
-        process.close();
     }
 }

@@ -1,7 +1,10 @@
 package org.tp4j.mpi;
 
 import java.io.IOException;
+import java.net.Inet4Address;
 import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -10,19 +13,22 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.engine.GroupMember;
-import org.tp4j.comm.internal.control.ControlClient;
+import org.tp4j.comm.engine.Stragglers;
+import org.tp4j.comm.internal.control.ControlBoard;
+import org.tp4j.comm.internal.control.ControlLink;
 import org.tp4j.comm.internal.control.ControlSecret;
 import org.tp4j.comm.internal.control.ControlServer;
-import org.tp4j.comm.internal.control.Heartbeat;
-import org.tp4j.comm.internal.control.LocalKeyValueStore;
-import org.tp4j.comm.internal.control.RecordedStragglers;
+import org.tp4j.comm.internal.control.Departure;
+import org.tp4j.comm.internal.control.JobStragglers;
+import org.tp4j.comm.internal.control.LocalRankWatch;
+import org.tp4j.comm.internal.control.ProcessEnd;
+import org.tp4j.comm.internal.control.RankEnd;
 import org.tp4j.comm.launch.LaunchEnvironment;
 import org.tp4j.comm.record.FlightRecorder;
 import org.tp4j.tensor.Backend;
@@ -34,8 +40,8 @@ import org.tp4j.tensor.Backend;
 final class MpiProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MpiProcess.class);
     private static final int TEXT_BYTES = 256;
-    private static final long CONNECT_MS = 60_000;
-    private static final long LONGEST_BEAT_MS = 1_000;
+    private static final long TELL_MS = 2_000; // for the other ranks to learn how this one has ended
+    private static final long HEAR_MS = 600; // mpirun kills a process one second after it has ended it
 
     private final CommunicationOptions options;
     private final FlightRecorder recorder;
@@ -45,8 +51,8 @@ final class MpiProcess implements AutoCloseable {
     private final int localSize;
     private final AtomicBoolean over = new AtomicBoolean();
     private @Nullable ControlServer server;
-    private @Nullable ControlClient client;
-    private @Nullable Heartbeat heartbeat;
+    private @Nullable ControlLink link;
+    private @Nullable Stragglers stragglers;
 
     /**
      * Joins the other ranks.
@@ -57,7 +63,7 @@ final class MpiProcess implements AutoCloseable {
     MpiProcess(CommunicationOptions options) {
         this.options = options;
         String library = MpiLibrary.require();
-        MpiNative.initialize();
+        MpiRuntime.initialize(options);
         int rank = MpiNative.rank(MpiNative.world());
         int size = MpiNative.size(MpiNative.world());
         checkLaunched(library, size);
@@ -78,15 +84,23 @@ final class MpiProcess implements AutoCloseable {
             openControl(startup, hosts);
         }
         startup.close();
-        long handle = MpiNative.split(MpiNative.world(), 0, rank);
+        long handle = BlockingCall.run(
+                "MPI_Comm_split of all ranks",
+                options.startTimeoutMs(),
+                () -> Optional.ofNullable(stragglers).flatMap(Stragglers::failure),
+                () -> MpiNative.split(MpiNative.world(), 0, rank));
         this.world = new MpiGroup(new MpiComm(job, handle, rank, ranks), "world");
-        ExitHook.watch(this);
+        MpiRuntime.watch(this);
         LOG.debug("rank {} of {} over {}", rank, size, library);
     }
 
     /** A temporary group, whose calls are not kept in the flight record. */
     private static MpiGroup startupGroup(CommunicationOptions options, int rank, List<Integer> ranks) {
-        long handle = MpiNative.split(MpiNative.world(), 0, rank);
+        long handle = BlockingCall.run(
+                "MPI_Comm_split of all ranks",
+                options.startTimeoutMs(),
+                Optional::empty,
+                () -> MpiNative.split(MpiNative.world(), 0, rank));
         // Oversubscribed until it is known which ranks share this machine: that is only slower.
         CommunicationOptions patient = options.withTimeoutMs(options.startTimeoutMs());
         MpiJob job = new MpiJob(patient, new FlightRecorder(rank), true);
@@ -143,23 +157,45 @@ final class MpiProcess implements AutoCloseable {
         String address = "";
         if (recorder.worldRank() == 0) {
             String secret = ControlSecret.random();
-            String host = oneMachine ? "127.0.0.1" : System.getenv().getOrDefault("MASTER_ADDR", hosts.get(0));
+            InetAddress at = oneMachine
+                    ? InetAddress.getLoopbackAddress()
+                    : reachable(System.getenv().getOrDefault("MASTER_ADDR", hosts.get(0)));
             int port = Integer.parseInt(System.getenv().getOrDefault("MASTER_PORT", "0"));
-            server = ControlServer.start(listenAddress(oneMachine), port, ControlSecret.of(secret));
-            address = host + " " + server.port() + " " + secret;
+            ControlServer started =
+                    ControlServer.start(at, port, ControlSecret.of(secret), new ControlBoard(hosts.size()));
+            server = started;
+            address = at.getHostAddress() + " " + started.port() + " " + secret;
         }
         String[] parts = share(startup, address).get(0).split(" ", -1);
-        client = ControlClient.connect(parts[0], Integer.parseInt(parts[1]), ControlSecret.of(parts[2]), CONNECT_MS);
-        long beatMs = Math.max(50, Math.min(LONGEST_BEAT_MS, options.timeoutMs() / 8));
-        heartbeat = new Heartbeat(client, recorder, beatMs);
-        job.setHeartbeat(heartbeat);
+        ControlLink opened = ControlLink.connect(
+                parts[0],
+                Integer.parseInt(parts[1]),
+                ControlSecret.of(parts[2]),
+                recorder,
+                ControlLink.periodMs(options.timeoutMs()),
+                options.startTimeoutMs());
+        link = opened;
+        stragglers = new JobStragglers(opened, recorder.worldRank());
+        job.setStragglers(stragglers);
     }
 
-    private static InetAddress listenAddress(boolean oneMachine) {
+    /** The address of a host, unless that is the loopback address, as some machines call their own name. */
+    private static InetAddress reachable(String host) {
         try {
-            return InetAddress.getByName(oneMachine ? "127.0.0.1" : "0.0.0.0");
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException(e); // a numeric address needs no look-up
+            InetAddress named = InetAddress.getByName(host);
+            if (!named.isLoopbackAddress()) {
+                return named;
+            }
+            return NetworkInterface.networkInterfaces()
+                    .flatMap(NetworkInterface::inetAddresses)
+                    .filter(address -> address instanceof Inet4Address && !address.isLoopbackAddress())
+                    .findFirst()
+                    .orElseThrow(() -> new UnknownHostException(host + " has no address that other machines reach"));
+        } catch (UnknownHostException | SocketException e) {
+            throw new CommunicationException(
+                    "rank 0 cannot serve the control channel at '" + host + "': " + e.getMessage()
+                            + "; HINT: set MASTER_ADDR to an address of rank 0's machine that the other machines reach",
+                    e);
         }
     }
 
@@ -169,14 +205,14 @@ final class MpiProcess implements AutoCloseable {
 
     /** What an engine between devices needs to know about this rank. */
     GroupMember member(Backend backend) {
-        ControlClient channel = client;
-        Heartbeat beat = heartbeat;
+        ControlLink channel = link;
+        Stragglers known = stragglers;
         return new GroupMember(
                 world.rank(),
                 world.size(),
                 backend,
-                channel == null ? new LocalKeyValueStore() : channel,
-                beat == null ? new RecordedStragglers(List.of(recorder), 0, Optional::empty) : beat,
+                channel == null ? new ControlBoard(1) : channel,
+                known == null ? new JobStragglers(new LocalRankWatch(List.of(recorder)), 0) : known,
                 recorder,
                 options);
     }
@@ -189,72 +225,110 @@ final class MpiProcess implements AutoCloseable {
         return localSize;
     }
 
-    /** Waits until everything this rank has started is complete, and leaves. MPI itself is finalized when the process exits. */
+    /**
+     * Waits until everything this rank has started is complete and all ranks' programs have returned, and leaves. MPI itself is
+     * finalized when the process exits.
+     *
+     * @throws CommunicationException if a rank fails
+     */
     @Override
     public void close() {
         job.drain();
+        if (link != null) {
+            Departure.returned(link, world.rank(), world.size(), options.timeoutMs());
+        }
+        over.set(true);
         world.close();
-        over.set(true);
-        if (heartbeat != null) {
-            heartbeat.close();
+        if (link != null) {
+            link.close();
         }
-        if (client != null) {
-            client.close();
-        }
-    }
-
-    /**
-     * Prints why, writes a flight record, and ends all ranks. Returns only if MPI cannot end the process.
-     */
-    void abort(Throwable reason) {
-        over.set(true);
-        Path record = writeFlightRecord(reason);
-        CommunicationException report = new CommunicationException(
-                "rank " + world.rank() + " of " + world.size() + " failed and ends the others"
-                        + (record == null ? "" : "; its last calls are in " + record),
-                reason);
-        // Printed as an uncaught exception is; a logger may have no output.
-        Thread current = Thread.currentThread();
-        current.getUncaughtExceptionHandler().uncaughtException(current, report);
-        MpiNative.abort(1);
-    }
-
-    /** The only shutdown hook of this JVM, which may run several programs as the same rank, one after the other. */
-    private static final class ExitHook {
-        private static final AtomicReference<@Nullable MpiProcess> LATEST = new AtomicReference<>();
-
-        static {
-            Runtime.getRuntime().addShutdownHook(new Thread(ExitHook::run, "tp4j-mpi-end"));
-        }
-
-        private static void run() {
-            MpiProcess latest = LATEST.get();
-            if (latest != null) {
-                latest.shutDown();
-            }
-        }
-
-        static void watch(MpiProcess process) {
-            LATEST.set(process);
-        }
-    }
-
-    /** Runs when the process exits, for whatever reason. */
-    private void shutDown() {
-        if (over.compareAndSet(false, true)) {
-            writeFlightRecord(null);
-            return; // peers wait for this rank, so MPI cannot be finalized: whoever started the job ends them
-        }
-        MpiNative.finish();
         if (server != null) {
+            server.awaitDepartures(TELL_MS);
             server.close();
         }
     }
 
-    private @Nullable Path writeFlightRecord(@Nullable Throwable reason) {
+    /**
+     * Tells the other ranks and prints why, writes a flight record, and ends all ranks. Returns only if MPI cannot end the
+     * process.
+     */
+    void abort(Throwable reason) {
+        over.set(true);
+        Path record = writeFlightRecord(reason.toString());
+        tell(RankEnd.Kind.FAILED, reason.toString());
+        print(
+                "rank " + world.rank() + " of " + world.size() + " failed and ends the others"
+                        + (record == null ? "" : "; its last calls are in " + record),
+                reason);
+        MpiNative.abort(1);
+    }
+
+    /** Tells the others how this rank ends, and gives them the time to hear it before they are ended themselves. */
+    private void tell(RankEnd.Kind kind, String detail) {
+        ControlLink channel = link;
+        if (channel == null) {
+            return;
+        }
+        try {
+            channel.end(kind, detail, TELL_MS);
+        } catch (CommunicationException e) {
+            LOG.debug("rank {} cannot tell the other ranks: {}", world.rank(), e.getMessage());
+            return;
+        }
+        if (server != null) {
+            server.awaitNoticesRead(TELL_MS);
+        } else {
+            pause(2 * ControlLink.periodMs(options.timeoutMs()));
+        }
+    }
+
+    /** Prints as an uncaught exception is printed; a logger may have no output. */
+    private static void print(String message, @Nullable Throwable cause) {
+        Thread current = Thread.currentThread();
+        current.getUncaughtExceptionHandler().uncaughtException(current, new CommunicationException(message, cause));
+    }
+
+    /** Runs when the process exits, for whatever reason. */
+    void shutDown() {
+        if (over.compareAndSet(false, true)) {
+            String how = ProcessEnd.describe();
+            String first = firstFailure();
+            writeFlightRecord("the process " + how + (first.isEmpty() ? "" : "; " + first));
+            if (!first.isEmpty()) {
+                print("rank " + world.rank() + " of " + world.size() + " " + how + "; " + first, null);
+            }
+            tell(RankEnd.Kind.EXITED, how);
+            return; // peers wait for this rank, so MPI cannot be finalized: whoever started the job ends them
+        }
+        MpiNative.finish();
+    }
+
+    /** The rank that mpirun ends this one for, if it is known or becomes known soon; empty otherwise. */
+    private String firstFailure() {
+        ControlLink channel = link;
+        Stragglers known = stragglers;
+        if (channel == null || known == null) {
+            return "";
+        }
+        long deadline = System.nanoTime() + HEAR_MS * 1_000_000;
+        while (known.failure().isEmpty() && System.nanoTime() < deadline) {
+            pause(10);
+        }
+        return known.failure().orElse("");
+    }
+
+    private static void pause(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private @Nullable Path writeFlightRecord(String reason) {
         Path folder = options.flightRecordFolder().orElse(Path.of(System.getProperty("java.io.tmpdir", ".")));
         try {
-            return recorder.write(folder, reason == null ? "the process was ended from outside" : reason.toString());
+            return recorder.write(folder, reason);
         } catch (IOException e) {
             LOG.warn("no flight record in {}: {}", folder, e.toString());
             return null;

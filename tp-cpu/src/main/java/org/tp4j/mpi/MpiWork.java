@@ -157,6 +157,7 @@ abstract class MpiWork implements MpiJob.Call, Work {
     @Override
     public final void await() {
         if (!done) {
+            record.awaited();
             job.await(this);
         }
         CommunicationException reason = failure;

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -12,8 +11,10 @@ import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.engine.KeyValueStore;
 import org.tp4j.comm.engine.Stragglers;
-import org.tp4j.comm.internal.control.LocalKeyValueStore;
-import org.tp4j.comm.internal.control.RecordedStragglers;
+import org.tp4j.comm.internal.control.ControlBoard;
+import org.tp4j.comm.internal.control.JobStragglers;
+import org.tp4j.comm.internal.control.LocalRankWatch;
+import org.tp4j.comm.internal.control.RankEnd;
 import org.tp4j.comm.record.FlightRecorder;
 
 /** The ranks started together in one JVM: which have ended, which failed first, what each has called. */
@@ -25,15 +26,17 @@ final class ThreadJob {
     private final AtomicReferenceArray<@Nullable RankExit> exits;
     private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
     private final FlightRecorder[] recorders;
-    private final LocalKeyValueStore store = new LocalKeyValueStore();
+    private final ControlBoard store;
+    private final LocalRankWatch watch;
     private final long spinNanos;
-    private volatile @Nullable String failureText;
 
     ThreadJob(int ranks, CommunicationOptions options) {
         this.options = options;
         this.exits = new AtomicReferenceArray<>(ranks);
         this.recorders = new FlightRecorder[ranks];
         Arrays.setAll(recorders, FlightRecorder::new);
+        this.store = new ControlBoard(ranks);
+        this.watch = new LocalRankWatch(List.of(recorders));
         this.spinNanos = ranks <= Runtime.getRuntime().availableProcessors() ? SPIN_NANOS : CROWDED_SPIN_NANOS;
     }
 
@@ -52,7 +55,7 @@ final class ThreadJob {
 
     /** Tells a rank which of the others is behind. */
     Stragglers stragglers(int worldRank) {
-        return new RecordedStragglers(List.of(recorders), worldRank, () -> Optional.ofNullable(failureText));
+        return new JobStragglers(watch, worldRank);
     }
 
     long spinNanos() {
@@ -60,14 +63,14 @@ final class ThreadJob {
     }
 
     void finished(int worldRank) {
-        exits.compareAndSet(worldRank, null, new RankExit("has finished", null));
+        exits.compareAndSet(worldRank, null, new RankExit("has returned", null));
+        watch.ended(worldRank, RankEnd.Kind.RETURNED, "");
     }
 
     void failed(int worldRank, Throwable cause) {
-        if (firstFailure.compareAndSet(null, cause)) {
-            failureText = "rank " + worldRank + " has failed: " + cause;
-        }
+        firstFailure.compareAndSet(null, cause);
         exits.compareAndSet(worldRank, null, new RankExit("has failed: " + cause, cause));
+        watch.ended(worldRank, RankEnd.Kind.FAILED, cause.toString());
     }
 
     @Nullable RankExit exit(int worldRank) {

@@ -145,7 +145,7 @@ class ThreadRanksTest {
                     }
                 }))
                 .isInstanceOf(CommunicationException.class)
-                .hasMessageContaining("rank 1 has finished")
+                .hasMessageContaining("rank 1 has returned")
                 .hasMessageContaining("call 1 on group 'world': barrier()");
     }
 

@@ -16,6 +16,27 @@ public interface Stragglers {
      */
     String report(CallRecord record, List<Integer> peers, long waitedNanos);
 
-    /** The failure that a rank has announced, such as {@code rank 2 has failed: ...}; empty if none. Does not block. */
+    /**
+     * The first rank other than this one that has ended before its program did, and how: {@code rank 2 has failed: ...};
+     * empty if none. Does not block.
+     */
     Optional<String> failure();
+
+    /**
+     * Why a call cannot complete any more, whatever the time: a peer has ended, in whatever way, before it did its part;
+     * empty if none has. Does not block.
+     *
+     * @param record the call
+     * @param peers world ranks that take part
+     */
+    Optional<String> obstacle(CallRecord record, List<Integer> peers);
+
+    /**
+     * That a peer has made a different call under the same number, so that the call will not complete; empty if that is not
+     * known. Asks the control channel: not to be called often.
+     *
+     * @param record the call
+     * @param peers world ranks that take part
+     */
+    Optional<String> disagreement(CallRecord record, List<Integer> peers);
 }

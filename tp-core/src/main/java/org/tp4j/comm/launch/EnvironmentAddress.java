@@ -1,9 +1,8 @@
 package org.tp4j.comm.launch;
 
-import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
-import java.security.MessageDigest;
-import java.util.HexFormat;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.tp4j.comm.CommunicationException;
@@ -15,10 +14,14 @@ import org.tp4j.comm.internal.control.ControlSecret;
  * @param host rank 0's machine: {@code MASTER_ADDR}, or under Slurm the first node
  * @param port {@code MASTER_PORT}, or under Slurm a port derived from the job's number. If torchrun's agent itself listens
  *     on that port, the next one
- * @param secret {@code TP4J_SECRET} if it is set. Otherwise it is derived from variables that all ranks have in common, which
- *     keeps apart jobs that meet by mistake, but not people who know the variables
+ * @param secret {@code TP4J_SECRET}, or what is in the file {@code TP4J_SECRET_FILE}, of mode 0600. If neither is set and the
+ *     host is this machine's loopback address, it is derived from variables that all ranks have in common: that keeps apart
+ *     jobs that meet by mistake, but not people who can log in there. Off the loopback address one of the two must be set
  */
 record EnvironmentAddress(String host, int port, ControlSecret secret) {
+    static final String SECRET = "TP4J_SECRET";
+    static final String SECRET_FILE = "TP4J_SECRET_FILE";
+
     private static final int FIRST_PORT = 20_000;
     private static final int PORTS = 20_000;
 
@@ -59,20 +62,34 @@ record EnvironmentAddress(String host, int port, ControlSecret secret) {
     }
 
     private static ControlSecret secret(Map<String, String> environment, String host, int port) {
-        String set = environment.getOrDefault("TP4J_SECRET", "");
+        String set = environment.getOrDefault(SECRET, "");
         if (!set.isEmpty()) {
             return ControlSecret.of(set);
+        }
+        String file = environment.getOrDefault(SECRET_FILE, "");
+        if (!file.isEmpty()) {
+            return ControlSecret.ofFile(Path.of(file));
+        }
+        if (!isLoopback(host)) {
+            throw new CommunicationException("the control channel at " + host + ":" + port
+                    + " can be reached over the network, and the job has no secret that would protect it; HINT: set "
+                    + SECRET
+                    + " to the same random text for all ranks, such as that of 'openssl rand -hex 32', or "
+                    + SECRET_FILE
+                    + " to a file of mode 0600 that holds it");
         }
         StringBuilder text = new StringBuilder("tp4j " + host + " " + port + " " + System.getProperty("user.name"));
         for (String name : List.of("WORLD_SIZE", "SLURM_JOB_ID", "SLURM_STEP_ID", "TORCHELASTIC_RUN_ID")) {
             text.append(' ').append(environment.getOrDefault(name, ""));
         }
+        return ControlSecret.of(text.toString());
+    }
+
+    private static boolean isLoopback(String host) {
         try {
-            byte[] hash =
-                    MessageDigest.getInstance("SHA-256").digest(text.toString().getBytes(StandardCharsets.UTF_8));
-            return ControlSecret.of(HexFormat.of().formatHex(hash));
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException(e); // every JDK has it
+            return InetAddress.getByName(host).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            return false;
         }
     }
 

@@ -11,12 +11,12 @@ import org.tp4j.comm.internal.control.ControlSecret;
  * The launcher {@code env}: this process is one rank of a job started by {@code torchrun}, Slurm's {@code srun} or a script,
  * without MPI. It finds the other ranks by the environment variables {@code RANK}, {@code WORLD_SIZE}, {@code LOCAL_RANK},
  * {@code MASTER_ADDR} and {@code MASTER_PORT}, or Slurm's own, and joins them over the device type's {@link GroupEngine}.
- * Rank 0 serves the control channel at that address; {@code TP4J_SECRET} is its secret, see {@link ControlSecret}. Without it
- * the secret is derived from these variables, which keeps apart jobs that meet by mistake, but not people who know the
- * variables.
+ * Rank 0 serves the control channel at that address, and at no other of its machine. {@code TP4J_SECRET}, or the file that
+ * {@code TP4J_SECRET_FILE} names, holds its secret, see {@link ControlSecret}; only on the loopback address it may be missing.
  *
  * <p>A rank uses the device numbered {@code LOCAL_RANK}, or the only one it sees. A rank that throws writes its last calls to
- * a file, and ends the other ranks.
+ * a file, and ends the other ranks. A rank whose program has returned waits until all others' have; if one of them fails, it
+ * throws too.
  */
 public final class EnvironmentLauncher implements Launcher {
     /** For {@link java.util.ServiceLoader}. */

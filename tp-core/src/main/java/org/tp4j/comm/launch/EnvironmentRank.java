@@ -21,9 +21,14 @@ import org.tp4j.comm.engine.GroupEngine;
 import org.tp4j.comm.engine.GroupEngines;
 import org.tp4j.comm.engine.GroupMember;
 import org.tp4j.comm.engine.GroupSession;
-import org.tp4j.comm.internal.control.ControlClient;
+import org.tp4j.comm.engine.Stragglers;
+import org.tp4j.comm.internal.control.ControlBoard;
+import org.tp4j.comm.internal.control.ControlLink;
 import org.tp4j.comm.internal.control.ControlServer;
-import org.tp4j.comm.internal.control.Heartbeat;
+import org.tp4j.comm.internal.control.Departure;
+import org.tp4j.comm.internal.control.JobStragglers;
+import org.tp4j.comm.internal.control.ProcessEnd;
+import org.tp4j.comm.internal.control.RankEnd;
 import org.tp4j.comm.record.CheckingGroup;
 import org.tp4j.comm.record.FlightRecorder;
 import org.tp4j.tensor.Backend;
@@ -34,18 +39,16 @@ import org.tp4j.tensor.Device;
 /** One rank of a job that was started without MPI, from finding the other ranks to leaving them. */
 final class EnvironmentRank {
     private static final Logger LOG = LoggerFactory.getLogger(EnvironmentRank.class);
-    private static final long LONGEST_BEAT_MS = 1_000;
     private static final long POLL_MS = 20;
+    private static final long TELL_MS = 2_000; // for the other ranks to learn how this one has ended
     private static final String DEVICE = "device/";
-    private static final String LEFT = "left/";
 
     private final LaunchEnvironment launched;
     private final LaunchOptions options;
     private final FlightRecorder recorder;
     private final @Nullable ControlServer server;
-    private final ControlClient client;
-    private final Heartbeat heartbeat;
-    private final long beatMs;
+    private final ControlLink link;
+    private final Stragglers stragglers;
     private final AtomicBoolean over = new AtomicBoolean();
     private final Thread hook = new Thread(this::endedFromOutside, "tp4j-env-end");
     private @Nullable GroupSession session;
@@ -56,23 +59,29 @@ final class EnvironmentRank {
         this.options = options;
         this.recorder = new FlightRecorder(launched.rank());
         EnvironmentAddress address = EnvironmentAddress.read(System.getenv());
-        this.server = launched.rank() == 0 ? serve(address) : null;
-        this.client = ControlClient.connect(
-                address.host(),
-                address.port(),
-                address.secret(),
-                options.communication().startTimeoutMs());
-        this.beatMs =
-                Math.max(50, Math.min(LONGEST_BEAT_MS, options.communication().timeoutMs() / 8));
-        this.heartbeat = new Heartbeat(client, recorder, beatMs);
+        this.server = launched.rank() == 0 ? serve(address, launched.size()) : null;
+        try {
+            this.link = ControlLink.connect(
+                    address.host(),
+                    address.port(),
+                    address.secret(),
+                    recorder,
+                    ControlLink.periodMs(options.communication().timeoutMs()),
+                    options.communication().startTimeoutMs());
+        } catch (CommunicationException e) {
+            if (server != null) {
+                server.close();
+            }
+            throw e;
+        }
+        this.stragglers = new JobStragglers(link, launched.rank());
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
-    private static ControlServer serve(EnvironmentAddress address) {
+    private static ControlServer serve(EnvironmentAddress address, int ranks) {
         try {
-            boolean local = InetAddress.getByName(address.host()).isLoopbackAddress();
-            InetAddress at = InetAddress.getByName(local ? "127.0.0.1" : "0.0.0.0");
-            return ControlServer.start(at, address.port(), address.secret());
+            InetAddress at = InetAddress.getByName(address.host());
+            return ControlServer.start(at, address.port(), address.secret(), new ControlBoard(ranks));
         } catch (UnknownHostException e) {
             throw new CommunicationException(
                     "rank 0 must serve the control channel at MASTER_ADDR " + address.host()
@@ -94,7 +103,7 @@ final class EnvironmentRank {
                                 + CommunicationOptions.ENGINE + "=host, or start the ranks with mpirun"));
         Backend backend = Backends.of(new Device(type, index));
         GroupSession joined = engine.join(new GroupMember(
-                launched.rank(), launched.size(), backend, client, heartbeat, recorder, options.communication()));
+                launched.rank(), launched.size(), backend, link, stragglers, recorder, options.communication()));
         session = joined;
         ProcessGroup group = joined.world();
         if (options.communication().checking()) {
@@ -128,7 +137,7 @@ final class EnvironmentRank {
 
     /** All ranks' texts, in rank order. */
     private List<String> share(String text) {
-        client.set(DEVICE + launched.rank(), text.getBytes(StandardCharsets.UTF_8));
+        link.set(DEVICE + launched.rank(), text.getBytes(StandardCharsets.UTF_8));
         List<String> all = new ArrayList<>();
         for (int rank = 0; rank < launched.size(); rank++) {
             byte[] value = await(DEVICE + rank, rank);
@@ -141,13 +150,17 @@ final class EnvironmentRank {
         long deadline = System.nanoTime()
                 + TimeUnit.MILLISECONDS.toNanos(options.communication().startTimeoutMs());
         while (true) {
-            Optional<byte[]> value = client.get(key);
+            Optional<byte[]> value = link.get(key);
             if (value.isPresent()) {
                 return value.get();
             }
-            heartbeat.failure().ifPresent(failure -> {
+            stragglers.failure().ifPresent(failure -> {
                 throw new CommunicationException(failure + "; rank " + launched.rank() + " needs it");
             });
+            RankEnd end = link.ends().of(rank);
+            if (end != null) {
+                throw new CommunicationException(end.describe() + "; rank " + launched.rank() + " needs it to join");
+            }
             if (System.nanoTime() > deadline) {
                 throw new CommunicationException("rank " + rank + " of " + launched.size() + " has not joined within "
                         + options.communication().startTimeoutMs()
@@ -176,39 +189,43 @@ final class EnvironmentRank {
         }
     }
 
-    /** Leaves the job after the rank's program has returned. */
+    /**
+     * Leaves the job after this rank's program has returned: waits until those of all ranks have.
+     *
+     * @throws CommunicationException if one of them fails
+     */
     void leave() {
         if (session != null) {
             session.close();
         }
-        client.set(LEFT + launched.rank(), new byte[0]);
-        if (server != null) {
-            for (int rank = 0; rank < launched.size(); rank++) {
-                await(LEFT + rank, rank);
-            }
-        }
+        Departure.returned(
+                link, launched.rank(), launched.size(), options.communication().timeoutMs());
         end();
     }
 
     /** Leaves the job after a failure: tells the other ranks and writes a flight record. Returns the exception to throw. */
     CommunicationException failed(Throwable reason) {
         Path record = over.get() ? null : writeFlightRecord(reason.toString());
-        try {
-            heartbeat.announceFailure(reason);
-        } catch (CommunicationException e) {
-            LOG.debug("rank {} cannot tell the other ranks: {}", launched.rank(), e.getMessage());
-        }
+        tell(RankEnd.Kind.FAILED, reason.toString());
         if (session != null) {
             session.abort(new CommunicationException("rank " + launched.rank() + " has failed: " + reason, reason));
-        }
-        if (server != null) {
-            pause(3 * beatMs); // so that the other ranks learn of it
         }
         end();
         return new CommunicationException(
                 "rank " + launched.rank() + " of " + launched.size() + " failed: " + reason.getMessage()
                         + (record == null ? "" : "; its last calls are in " + record),
                 reason);
+    }
+
+    private void tell(RankEnd.Kind kind, String detail) {
+        try {
+            link.end(kind, detail, TELL_MS);
+        } catch (CommunicationException e) {
+            LOG.debug("rank {} cannot tell the other ranks: {}", launched.rank(), e.getMessage());
+        }
+        if (server != null) {
+            server.awaitNoticesRead(TELL_MS);
+        }
     }
 
     private void end() {
@@ -218,16 +235,18 @@ final class EnvironmentRank {
         } catch (IllegalStateException e) {
             // the process is already exiting
         }
-        heartbeat.close();
-        client.close();
+        link.close();
         if (server != null) {
+            server.awaitDepartures(TELL_MS);
             server.close();
         }
     }
 
     private void endedFromOutside() {
         if (over.compareAndSet(false, true)) {
-            writeFlightRecord("the process was ended from outside");
+            String how = ProcessEnd.describe();
+            writeFlightRecord("the process " + how);
+            tell(RankEnd.Kind.EXITED, how);
         }
     }
 

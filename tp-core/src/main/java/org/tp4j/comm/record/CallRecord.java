@@ -19,6 +19,7 @@ public final class CallRecord {
     private final String modulePath;
     private final long postedNanos = System.nanoTime();
     private volatile State state = State.POSTED;
+    private volatile boolean awaited;
 
     /**
      * A call that has just been made.
@@ -68,6 +69,16 @@ public final class CallRecord {
     /** Its state. */
     public State state() {
         return state;
+    }
+
+    /** Whether the rank waits for it, or has waited. */
+    public boolean isAwaited() {
+        return awaited;
+    }
+
+    /** Marks it as waited for. */
+    public void awaited() {
+        awaited = true;
     }
 
     /** Marks it as complete. */

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,7 @@ public final class FlightRecorder {
     private final int worldRank;
     private final AtomicReferenceArray<@Nullable CallRecord> ring = new AtomicReferenceArray<>(CAPACITY);
     private final AtomicLong calls = new AtomicLong();
+    private final Map<String, AtomicLong> latest = new ConcurrentHashMap<>();
 
     /** An empty recorder for a rank. */
     public FlightRecorder(int worldRank) {
@@ -32,6 +34,13 @@ public final class FlightRecorder {
 
     /** Adds a call; the oldest one is dropped when the recorder is full. */
     public void add(CallRecord record) {
+        if (!record.call().kind().isPointToPoint()) {
+            AtomicLong number = latest.get(record.group());
+            if (number == null) {
+                number = latest.computeIfAbsent(record.group(), any -> new AtomicLong());
+            }
+            number.set(record.sequence());
+        }
         ring.setRelease((int) (calls.getAndIncrement() % CAPACITY), record);
     }
 
@@ -70,15 +79,11 @@ public final class FlightRecorder {
                 + " (" + state + ")";
     }
 
-    /** The number of the latest collective on each group, among the calls still kept. */
+    /** The number of the latest collective on each group. */
     public Map<String, Long> latest() {
-        Map<String, Long> latest = new TreeMap<>();
-        for (CallRecord record : records()) {
-            if (!record.call().kind().isPointToPoint()) {
-                latest.merge(record.group(), record.sequence(), Math::max);
-            }
-        }
-        return latest;
+        Map<String, Long> result = new TreeMap<>();
+        latest.forEach((group, number) -> result.put(group, number.get()));
+        return result;
     }
 
     /** The oldest collectives that have neither completed nor failed, among the calls still kept. */
@@ -93,6 +98,22 @@ public final class FlightRecorder {
             }
         }
         return oldest;
+    }
+
+    /** The latest collectives that have completed or failed, among the calls still kept. */
+    public List<CallRecord> latestOver(int callsPerGroup) {
+        Map<String, Integer> counts = new TreeMap<>();
+        List<CallRecord> found = new ArrayList<>();
+        List<CallRecord> all = records();
+        for (int i = all.size() - 1; i >= 0; i--) {
+            CallRecord record = all.get(i);
+            if (!record.call().kind().isPointToPoint()
+                    && record.state() != CallRecord.State.POSTED
+                    && counts.merge(record.group(), 1, Integer::sum) <= callsPerGroup) {
+                found.add(record);
+            }
+        }
+        return found;
     }
 
     /**

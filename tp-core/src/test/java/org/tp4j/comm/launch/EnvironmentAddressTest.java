@@ -3,18 +3,21 @@ package org.tp4j.comm.launch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.internal.control.ControlSecret;
-import org.tp4j.comm.internal.control.ControlServer;
 
 class EnvironmentAddressTest {
-    private static final byte[] CHALLENGE = new byte[ControlServer.CHALLENGE_BYTES];
-
     private static EnvironmentAddress read(String... pairs) {
         Map<String, String> environment = new HashMap<>();
         for (int i = 0; i < pairs.length; i += 2) {
@@ -23,28 +26,40 @@ class EnvironmentAddressTest {
         return EnvironmentAddress.read(environment);
     }
 
+    private static final String TEXT = "sixteen characters, or more";
+
     @Test
     void shouldReadWhatTorchrunSets() {
-        EnvironmentAddress address = read("MASTER_ADDR", "gpu1", "MASTER_PORT", "29500");
+        EnvironmentAddress address = read("MASTER_ADDR", "gpu1", "MASTER_PORT", "29500", "TP4J_SECRET", TEXT);
         assertThat(address.host()).isEqualTo("gpu1");
         assertThat(address.port()).isEqualTo(29500);
     }
 
     @Test
     void shouldLeaveThePortToTorchrunsAgentWhereItListens() {
-        assertThat(read("MASTER_ADDR", "gpu1", "MASTER_PORT", "29500", "TORCHELASTIC_USE_AGENT_STORE", "True")
+        assertThat(read("MASTER_ADDR", "localhost", "MASTER_PORT", "29500", "TORCHELASTIC_USE_AGENT_STORE", "True")
                         .port())
                 .isEqualTo(29501);
     }
 
     @Test
     void shouldFollowFromSlurmsVariables() {
-        EnvironmentAddress one =
-                read("SLURM_STEP_NODELIST", "gpu[03-05,9]", "SLURM_JOB_ID", "4711", "SLURM_STEP_ID", "0");
-        EnvironmentAddress two =
-                read("SLURM_STEP_NODELIST", "gpu[03-05,9]", "SLURM_JOB_ID", "4711", "SLURM_STEP_ID", "1");
+        EnvironmentAddress one = slurm("0");
+        EnvironmentAddress two = slurm("1");
         assertThat(one.host()).isEqualTo("gpu03");
         assertThat(one.port()).isBetween(20_000, 39_999).isNotEqualTo(two.port());
+    }
+
+    private static EnvironmentAddress slurm(String step) {
+        return read(
+                "SLURM_STEP_NODELIST",
+                "gpu[03-05,9]",
+                "SLURM_JOB_ID",
+                "4711",
+                "SLURM_STEP_ID",
+                step,
+                "TP4J_SECRET",
+                TEXT);
     }
 
     @ParameterizedTest
@@ -61,29 +76,54 @@ class EnvironmentAddressTest {
         assertThat(EnvironmentAddress.firstNode(list)).isEqualTo(first);
     }
 
+    private static String fingerprint(String... pairs) {
+        return read(pairs).secret().fingerprint();
+    }
+
     @Test
-    void shouldKeepJobsApartWithoutASecret() {
-        byte[] one = read("MASTER_ADDR", "h", "MASTER_PORT", "1", "WORLD_SIZE", "2")
-                .secret()
-                .answer(CHALLENGE);
-        byte[] same = read("MASTER_ADDR", "h", "MASTER_PORT", "1", "WORLD_SIZE", "2")
-                .secret()
-                .answer(CHALLENGE);
-        byte[] other = read("MASTER_ADDR", "h", "MASTER_PORT", "1", "WORLD_SIZE", "4")
-                .secret()
-                .answer(CHALLENGE);
+    void shouldKeepJobsApartWithoutASecretOnTheLoopbackAddress() {
+        String one = fingerprint("MASTER_ADDR", "127.0.0.1", "MASTER_PORT", "1", "WORLD_SIZE", "2");
+        String same = fingerprint("MASTER_ADDR", "127.0.0.1", "MASTER_PORT", "1", "WORLD_SIZE", "2");
+        String other = fingerprint("MASTER_ADDR", "127.0.0.1", "MASTER_PORT", "1", "WORLD_SIZE", "4");
         assertThat(one).isEqualTo(same).isNotEqualTo(other);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"192.0.2.1", "0.0.0.0", "no-such-host.invalid"})
+    void shouldRefuseToRunUnprotectedOverANetwork(String host) {
+        assertThatThrownBy(() -> read("MASTER_ADDR", host, "MASTER_PORT", "29500"))
+                .isInstanceOf(CommunicationException.class)
+                .hasMessageContaining("the control channel at " + host + ":29500 can be reached over the network")
+                .hasMessageContaining("HINT: set TP4J_SECRET to the same random text")
+                .hasMessageContaining("TP4J_SECRET_FILE to a file of mode 0600");
     }
 
     @Test
     void shouldTakeTheSecretThatIsSet() {
-        String text = "sixteen characters, or more";
-        assertThat(read("MASTER_ADDR", "h", "MASTER_PORT", "1", "TP4J_SECRET", text)
-                        .secret()
-                        .answer(CHALLENGE))
-                .isEqualTo(ControlSecret.of(text).answer(CHALLENGE));
+        assertThat(fingerprint("MASTER_ADDR", "h", "MASTER_PORT", "1", "TP4J_SECRET", TEXT))
+                .isEqualTo(ControlSecret.of(TEXT).fingerprint());
         assertThatThrownBy(() -> read("MASTER_ADDR", "h", "MASTER_PORT", "1", "TP4J_SECRET", "short"))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldTakeTheSecretOfAFileThatOnlyItsOwnerCanRead(@TempDir Path folder) throws IOException {
+        Path file = Files.writeString(folder.resolve("secret"), TEXT + "\n");
+        String[] variables = {"MASTER_ADDR", "h", "MASTER_PORT", "1", "TP4J_SECRET_FILE", file.toString()};
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        assertThat(fingerprint(variables)).isEqualTo(ControlSecret.of(TEXT).fingerprint());
+        for (String mode : new String[] {"rw-r-----", "rw----r--", "rw--w----"}) {
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
+            assertThatThrownBy(() -> read(variables))
+                    .isInstanceOf(CommunicationException.class)
+                    .hasMessageContaining("its mode is " + mode + "; HINT: chmod 600 " + file);
+        }
+        Files.delete(file);
+        assertThatThrownBy(() -> read(variables)).hasMessageContaining("is missing or not a regular file");
+        Path target = Files.writeString(folder.resolve("target"), TEXT);
+        Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rw-------"));
+        Files.createSymbolicLink(file, target);
+        assertThatThrownBy(() -> read(variables)).hasMessageContaining("is missing or not a regular file");
     }
 
     @Test

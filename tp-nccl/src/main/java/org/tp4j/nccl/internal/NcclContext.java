@@ -111,6 +111,35 @@ final class NcclContext {
         });
     }
 
+    /**
+     * Throws if a call cannot complete any more, since one of its ranks has ended before it did its part.
+     *
+     * @param peers world ranks that take part
+     */
+    void checkObstacle(CallRecord record, List<Integer> peers) {
+        member.stragglers().obstacle(record, peers).ifPresent(why -> {
+            throw new CommunicationException(why);
+        });
+    }
+
+    /**
+     * Throws if one of a call's ranks has made a different one. Asks the control channel.
+     *
+     * @param peers world ranks that take part
+     */
+    void checkAgreement(CallRecord record, List<Integer> peers) {
+        Optional<String> disagreement;
+        try {
+            disagreement = member.stragglers().disagreement(record, peers);
+        } catch (CommunicationException e) {
+            LOG.debug("rank {} cannot compare calls: {}", member.rank(), e.getMessage());
+            return; // the timeout says more
+        }
+        disagreement.ifPresent(what -> {
+            throw new CommunicationException(what);
+        });
+    }
+
     /** Throws if the session has failed or ended. */
     void checkUsable() {
         CommunicationException reason = failure;

@@ -1,5 +1,6 @@
 package org.tp4j.nccl.internal;
 
+import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.nccl.JNccl;
 import org.tp4j.nccl.NcclResult;
@@ -11,11 +12,14 @@ import org.tp4j.nccl.NcclResult;
 final class NcclWatchdog {
     private static final long LONGEST_PERIOD_MS = 20; // how long complete calls keep their events
 
+    private static final long COMPARISON_MS = 1_000; // a call that takes so long is compared with the peers'
+
     private final NcclContext context;
     private final CallStreams streams;
     private final Communicators communicators;
     private final Thread thread;
     private volatile boolean over;
+    private @Nullable NcclWork compared; // of the watchdog's thread
 
     NcclWatchdog(SessionParts session) {
         this.context = session.context();
@@ -64,8 +68,16 @@ final class NcclWatchdog {
     private void check() {
         for (CallStream stream : streams.all()) {
             NcclWork work = stream.oldest();
-            if (work != null && work.isLate(context.timeoutMs())) {
+            if (work == null) {
+                continue;
+            }
+            if (work.isLate(context.timeoutMs())) {
                 throw context.timeout(work.record(), work.peers(), work.waitedNanos());
+            }
+            context.checkObstacle(work.record(), work.peers());
+            if (work != compared && work.isLate(Math.min(COMPARISON_MS, context.timeoutMs() / 2))) {
+                compared = work;
+                context.checkAgreement(work.record(), work.peers());
             }
         }
         for (Communicator communicator : communicators.all()) {

@@ -77,9 +77,8 @@ class NcclFailureTest {
         List<RankProcesses.Result> results = run(3, "kill", 2);
         for (int rank : new int[] {0, 1}) {
             assertThat(results.get(rank).output())
-                    .containsPattern("rank " + rank + " has waited ([2-9]|[1-9][0-9]+)\\.[0-9] s " + quote(CALL))
-                    .containsPattern("rank 2 has been silent for [0-9.]+ s: rank 2 has made ")
-                    .contains("HINT: -Dtp4j.comm.timeoutSeconds");
+                    .containsPattern("rank 2 is gone: its process [0-9]+ ended without a word")
+                    .contains("rank " + rank + " needs it");
         }
         assertThat(flightRecords())
                 .hasSize(2)
@@ -103,12 +102,13 @@ class NcclFailureTest {
     @Test
     void shouldNameWhatRanksAskThatDisagree() throws Exception {
         List<RankProcesses.Result> results = run(2, "disagree", 1);
-        assertThat(results.get(0).output())
-                .contains(CALL)
-                .contains("rank 1 made a different call: allReduce(sum, float32 [2])");
-        assertThat(results.get(1).output())
-                .contains("in call 3 on group 'world': allReduce(sum, float32 [2])")
-                .contains("rank 0 made a different call: allReduce(sum, float32 [1])");
+        assertThat(results)
+                .anySatisfy(result -> assertThat(result.output())
+                        .containsPattern("rank [01] made a different call: allReduce")
+                        .contains("disagree on call 3"))
+                .allSatisfy(result -> assertThat(result.output())
+                        .contains("allReduce(sum, float32 [1])")
+                        .contains("allReduce(sum, float32 [2])"));
     }
 
     @Test

@@ -1,77 +1,79 @@
 package org.tp4j.comm.internal.control;
 
-import java.io.BufferedInputStream;
-import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.security.SecureRandom;
-import java.util.List;
-import java.util.Map;
+import java.util.LinkedHashSet;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.tp4j.comm.CommunicationException;
 
 /**
- * The server of the control channel, on rank 0: a small key-value store over TCP, independent of the engine that moves the
- * data, so that it works when the engine is stuck. It holds what ranks need to find each other, and their heartbeats.
+ * The server of the control channel, on rank 0: the job's {@link ControlBoard} over TCP, independent of the engine that moves
+ * the data, so that it works when the engine is stuck.
  *
- * <p>A client gets a random challenge and must answer it with the job's {@link ControlSecret}. All sizes read from a
- * connection are limited.
+ * <p>It treats the network as hostile. Clients prove that they know the job's secret, and frames that were made by others end
+ * the connection ({@link SecureConnection}). Connections that have not proved it are few, and short; all sizes are limited,
+ * and what comes from the network is escaped before it is logged.
  */
 public final class ControlServer implements AutoCloseable {
-    static final byte SET = 1;
-    static final byte GET = 2;
-    static final byte LIST = 3;
-    /** Length of the challenge that a client must answer. */
-    public static final int CHALLENGE_BYTES = 16;
+    /** Connections that have not proved themselves; the oldest makes room for another one. */
+    static final int MAX_STRANGERS = 64;
 
-    static final int ANSWER_BYTES = 32;
-    static final int MAX_VALUE_BYTES = 1 << 20;
+    /** How long a connection may take to prove itself. */
+    static final int GREETING_MS = 5_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
-    private static final int GREETING_MS = 5_000;
-    private static final int MAX_KEYS = 100_000;
+    private static final long SHORTEST_PAUSE_MS = 10;
+    private static final long LONGEST_PAUSE_MS = 1_000;
+    private static final long LOG_PERIOD_NANOS = 60_000_000_000L;
 
     private final ServerSocket listener;
     private final ControlSecret secret;
+    private final ControlBoard board;
+    private final RankSession[] sessions;
     private final SecureRandom random = new SecureRandom();
-    private final Map<String, Stored> store = new TreeMap<>();
-    private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    private final Set<Socket> strangers = new LinkedHashSet<>(); // oldest first
+    private final Thread acceptor;
+    private long loggedNanos = System.nanoTime() - LOG_PERIOD_NANOS;
+    private long unlogged;
 
-    private record Stored(byte[] value, long atNanos) {}
-
-    private ControlServer(ServerSocket listener, ControlSecret secret) {
+    private ControlServer(ServerSocket listener, ControlSecret secret, ControlBoard board) {
         this.listener = listener;
         this.secret = secret;
+        this.board = board;
+        this.sessions = new RankSession[board.ranks()];
+        for (int rank = 0; rank < sessions.length; rank++) {
+            sessions[rank] = new RankSession(board, rank);
+        }
+        this.acceptor = new Thread(this::accept, "tp4j-control");
+        acceptor.setDaemon(true);
     }
 
     /**
      * Starts serving.
      *
-     * @param address address to listen on; the loopback address unless ranks are on several machines
+     * @param address the address to listen on, and no other; the loopback address unless ranks are on several machines
      * @param port the port, or 0 for any free port
      * @throws CommunicationException if it cannot listen there
      */
-    public static ControlServer start(InetAddress address, int port, ControlSecret secret) {
+    public static ControlServer start(InetAddress address, int port, ControlSecret secret, ControlBoard board) {
         ServerSocket listener;
         try {
             listener = new ServerSocket(port, 256, address);
         } catch (IOException e) {
             throw new CommunicationException(
-                    "the control channel cannot listen on " + address + " port " + port + ": " + e.getMessage()
-                            + "; HINT: choose another port with MASTER_PORT",
+                    "the control channel cannot listen on " + address.getHostAddress() + " port " + port + ": "
+                            + e.getMessage()
+                            + "; HINT: MASTER_ADDR must be an address of rank 0's machine, and MASTER_PORT free there",
                     e);
         }
-        ControlServer server = new ControlServer(listener, secret);
-        server.spawn("tp4j-control", server::accept);
+        ControlServer server = new ControlServer(listener, secret, board);
+        server.acceptor.start();
         return server;
     }
 
@@ -80,125 +82,151 @@ public final class ControlServer implements AutoCloseable {
         return listener.getLocalPort();
     }
 
-    @Override
-    public void close() {
-        closeQuietly(listener);
-        sockets.forEach(ControlServer::closeQuietly);
+    /** What it serves. */
+    public ControlBoard board() {
+        return board;
     }
 
-    private void spawn(String name, Runnable body) {
-        Thread thread = new Thread(body, name);
-        thread.setDaemon(true);
-        thread.start();
+    /**
+     * Waits until every rank that is connected knows all notices, for instance that rank 0 has failed.
+     *
+     * @return false if the time was up first
+     */
+    public boolean awaitNoticesRead(long timeoutMs) {
+        return await(timeoutMs, session -> session.hasRead(board.lastNotice()));
+    }
+
+    /**
+     * Waits until no rank is connected any more.
+     *
+     * @return false if the time was up first
+     */
+    public boolean awaitDepartures(long timeoutMs) {
+        return await(timeoutMs, session -> false);
+    }
+
+    private boolean await(long timeoutMs, java.util.function.Predicate<RankSession> satisfied) {
+        long deadline = SecureConnection.deadline(timeoutMs);
+        try {
+            for (RankSession session : sessions) {
+                while (session.isConnected() && !satisfied.test(session)) {
+                    if (System.nanoTime() > deadline) {
+                        return false;
+                    }
+                    Thread.sleep(5);
+                }
+            }
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    @Override
+    public void close() {
+        SecureConnection.closeQuietly(listener);
+        synchronized (strangers) {
+            strangers.forEach(SecureConnection::closeQuietly);
+        }
+        for (RankSession session : sessions) {
+            session.close();
+        }
     }
 
     private void accept() {
+        long pauseMs = SHORTEST_PAUSE_MS;
         while (!listener.isClosed()) {
             try {
                 Socket socket = listener.accept();
-                sockets.add(socket);
-                if (listener.isClosed()) { // accepted while the listener was being closed
-                    closeQuietly(socket);
+                pauseMs = SHORTEST_PAUSE_MS;
+                admit(socket);
+            } catch (IOException | OutOfMemoryError e) { // out of descriptors, or of threads: it may pass
+                if (listener.isClosed()) {
                     return;
                 }
-                spawn("tp4j-control-client", () -> serve(socket));
-            } catch (IOException e) {
-                if (!listener.isClosed()) {
-                    LOG.warn("control channel: {}", e.toString());
+                warn("cannot accept a connection: " + e.getMessage());
+                try {
+                    Thread.sleep(pauseMs);
+                } catch (InterruptedException interrupted) {
+                    return;
                 }
+                pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs);
             }
+        }
+    }
+
+    private void admit(Socket socket) {
+        synchronized (strangers) {
+            if (listener.isClosed()) { // accepted while the listener was being closed
+                SecureConnection.closeQuietly(socket);
+                return;
+            }
+            if (strangers.size() >= MAX_STRANGERS) {
+                Socket oldest = strangers.iterator().next();
+                strangers.remove(oldest);
+                SecureConnection.closeQuietly(oldest);
+            }
+            strangers.add(socket);
+        }
+        Thread thread = new Thread(() -> serve(socket), "tp4j-control-client");
+        thread.setDaemon(true);
+        try {
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            forget(socket);
+            SecureConnection.closeQuietly(socket);
+            throw e;
+        }
+    }
+
+    private void forget(Socket socket) {
+        synchronized (strangers) {
+            strangers.remove(socket);
         }
     }
 
     private void serve(Socket socket) {
         try (socket) {
-            socket.setTcpNoDelay(true);
-            socket.setSoTimeout(GREETING_MS);
-            DataInputStream in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
-            DataOutputStream out = new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
-            byte[] challenge = new byte[CHALLENGE_BYTES];
-            random.nextBytes(challenge);
-            out.write(challenge);
-            out.flush();
-            byte[] answer = new byte[ANSWER_BYTES];
-            in.readFully(answer);
-            if (!secret.accepts(challenge, answer)) {
-                LOG.warn("control channel: {} does not know the job's secret", socket.getRemoteSocketAddress());
+            SecureConnection connection = SecureConnection.accept(socket, secret, random, GREETING_MS);
+            DataInputStream hello = Wire.reader(connection.read(GREETING_MS));
+            byte kind = hello.readByte();
+            long id = hello.readLong();
+            int rank = hello.readInt();
+            if (kind != Wire.HELLO || rank < 0 || rank >= sessions.length) {
+                refuse(
+                        connection,
+                        "rank " + rank + " of a job of " + sessions.length + (sessions.length == 1 ? " rank" : " ranks")
+                                + "; HINT: check RANK and WORLD_SIZE");
                 return;
             }
-            socket.setSoTimeout(0);
-            out.writeByte(1);
-            out.flush();
-            while (true) {
-                request(in, out);
-                out.flush();
-            }
-        } catch (IOException e) {
-            LOG.debug("control channel: connection ended: {}", e.toString());
+            forget(socket);
+            sessions[rank].serve(connection, id, Peer.read(hello, socket));
+        } catch (SecureConnection.WrongSecretException e) {
+            warn(socket.getRemoteSocketAddress() + ": " + e.getMessage());
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("control channel: a connection has ended: {}", ForeignText.escape(e.toString()));
         } finally {
-            sockets.remove(socket);
+            forget(socket);
         }
     }
 
-    private void request(DataInputStream in, DataOutputStream out) throws IOException {
-        byte kind = in.readByte();
-        String key = in.readUTF();
-        switch (kind) {
-            case SET -> {
-                int length = in.readInt();
-                if (length < 0 || length > MAX_VALUE_BYTES) {
-                    throw new IOException("a value of " + length + " bytes");
-                }
-                byte[] value = new byte[length];
-                in.readFully(value);
-                set(key, value);
-                out.writeByte(1);
-            }
-            case GET -> {
-                Stored found = get(key);
-                out.writeInt(found == null ? -1 : found.value().length);
-                if (found != null) {
-                    out.write(found.value());
-                }
-            }
-            case LIST -> {
-                List<Map.Entry<String, Stored>> found = list(key);
-                long now = System.nanoTime();
-                out.writeInt(found.size());
-                for (Map.Entry<String, Stored> entry : found) {
-                    out.writeUTF(entry.getKey());
-                    out.writeLong((now - entry.getValue().atNanos()) / 1_000_000);
-                    out.writeInt(entry.getValue().value().length);
-                    out.write(entry.getValue().value());
-                }
-            }
-            default -> throw new IOException("unknown request " + kind);
+    static void refuse(SecureConnection connection, String reason) throws IOException {
+        connection.write(Wire.message(Wire.REFUSED, 0, out -> out.writeUTF(reason)));
+    }
+
+    /** At most once a minute: whoever can reach the port must not be able to fill the log. */
+    private synchronized void warn(String text) {
+        long now = System.nanoTime();
+        if (now - loggedNanos < LOG_PERIOD_NANOS) {
+            unlogged++;
+            return;
         }
-    }
-
-    private synchronized void set(String key, byte[] value) throws IOException {
-        if (store.size() >= MAX_KEYS && !store.containsKey(key)) {
-            throw new IOException("more than " + MAX_KEYS + " keys");
-        }
-        store.put(key, new Stored(value, System.nanoTime()));
-    }
-
-    private synchronized @Nullable Stored get(String key) {
-        return store.get(key);
-    }
-
-    private synchronized List<Map.Entry<String, Stored>> list(String prefix) {
-        return store.entrySet().stream()
-                .filter(e -> e.getKey().startsWith(prefix))
-                .map(e -> Map.entry(e.getKey(), e.getValue()))
-                .toList();
-    }
-
-    private static void closeQuietly(AutoCloseable resource) {
-        try {
-            resource.close();
-        } catch (Exception e) {
-            LOG.debug("control channel: closing: {}", e.toString());
-        }
+        loggedNanos = now;
+        LOG.warn(
+                "control channel: {}{}",
+                ForeignText.escape(text),
+                unlogged == 0 ? "" : " (and " + unlogged + " such events before it)");
+        unlogged = 0;
     }
 }

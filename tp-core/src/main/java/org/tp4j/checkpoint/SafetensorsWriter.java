@@ -12,20 +12,18 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
+import org.tp4j.tensor.internal.AtomicFile;
 
 /**
  * Writes a safetensors file: tensors are added first, then all written at once.
@@ -39,8 +37,9 @@ import org.tp4j.tensor.Shape;
  * }</pre>
  *
  * <p>The file appears whole or not at all: it is written under a temporary name in the same folder, forced to disk, and
- * renamed over an existing one (a symbolic link is replaced, not followed). A process that is killed while it writes leaves
- * a hidden {@code .tp4j-*.tmp} behind and the old file untouched. Tensors pass through one small buffer, so a file may be
+ * renamed over an existing one, whose mode it keeps (a symbolic link is replaced, not followed). A process that is killed
+ * while it writes leaves the old file untouched and a hidden {@code .tp4j-*.tmp} behind, which the next write into the folder
+ * removes. Tensors pass through one small buffer, so a file may be
  * larger than memory.
  *
  * <p>Tensors are laid out as the reference implementation does: by type, widest first, then by the bytes of their
@@ -157,27 +156,18 @@ public final class SafetensorsWriter {
         checkPlace();
         List<Tensor> ordered = ordered();
         ByteBuffer header = header(ordered);
-        Path temporary = file.resolveSibling(".tp4j-" + UUID.randomUUID() + ".tmp");
         try {
-            // Not Files.createTempFile: its files are readable by their owner only, and stay so when renamed.
-            try (FileChannel out =
-                    FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            AtomicFile.write(file, out -> {
                 writeFully(out, header);
                 for (Tensor tensor : ordered) {
                     writeTensor(out, tensor);
                 }
                 out.force(true);
-            }
-            Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+            });
         } catch (IOException e) {
-            discard(temporary, e);
             throw new SafetensorsException(file, null, "cannot be written: " + e, e);
         } catch (UncheckedIOException e) {
-            discard(temporary, e);
             throw new SafetensorsException(file, null, "cannot be written: " + e.getCause(), e.getCause());
-        } catch (RuntimeException | Error e) {
-            discard(temporary, e);
-            throw e;
         }
     }
 
@@ -296,14 +286,6 @@ public final class SafetensorsWriter {
     private void checkText(String text, String what) {
         if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
             throw error(null, what + " " + Quoted.of(text) + " holds an unpaired surrogate");
-        }
-    }
-
-    private static void discard(Path temporary, Throwable why) {
-        try {
-            Files.deleteIfExists(temporary);
-        } catch (IOException e) {
-            why.addSuppressed(e);
         }
     }
 

@@ -113,8 +113,9 @@ public sealed interface Placement {
 
         /** Where the piece of {@code rank} begins, of {@code n} elements cut for {@code ranks}. */
         public long begin(long n, int rank, int ranks) {
-            long chunk = unit * ceilDiv(ceilDiv(n, unit), ranks);
-            return Math.min(n, rank * chunk);
+            long units = ceilDiv(n, unit);
+            long chunk = ceilDiv(units, ranks);
+            return chunk == 0 || rank >= ceilDiv(units, chunk) ? n : rank * chunk * unit; // below n, so no overflow
         }
 
         /** Elements in the piece of {@code rank}. */
@@ -133,7 +134,7 @@ public sealed interface Placement {
         }
 
         private static long ceilDiv(long a, long b) {
-            return (a + b - 1) / b;
+            return a / b + (a % b == 0 ? 0 : 1);
         }
 
         @Override

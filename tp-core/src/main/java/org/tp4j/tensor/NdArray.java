@@ -18,7 +18,7 @@ public final class NdArray implements HasStorage {
 
     /** A window of {@code shape} that begins {@code offset} elements into {@code storage}. */
     public NdArray(Backend backend, Storage storage, long offset, Shape shape) {
-        if (offset < 0 || offset + shape.elements() > storage.size()) {
+        if (offset < 0 || offset > storage.size() - shape.elements()) { // a sum could overflow
             throw new IllegalArgumentException("a window of shape " + shape + " at offset " + offset
                     + " reaches past the " + storage.size() + " elements of its storage");
         }
@@ -87,6 +87,10 @@ public final class NdArray implements HasStorage {
 
     /** A window of shape {@code to} that begins {@code elements} further on, without a copy. */
     public NdArray window(long elements, Shape to) {
+        if (elements > storage.size() - offset) {
+            throw new IllegalArgumentException("a window of shape " + to + " " + elements + " elements after offset "
+                    + offset + " reaches past the " + storage.size() + " elements of its storage");
+        }
         NdArray view = new NdArray(backend, storage, offset + elements, to);
         view.pending = pending;
         return view;

@@ -17,7 +17,7 @@ public record Region(Shape global, Shape local, long[] offsets) {
                     "region of " + local + " at " + Arrays.toString(offsets) + " in " + global);
         }
         for (int d = 0; d < offsets.length; d++) {
-            if (offsets[d] < 0 || offsets[d] + local.size(d) > global.size(d)) {
+            if (offsets[d] < 0 || offsets[d] > global.size(d) - local.size(d)) { // a sum could overflow
                 throw new IllegalArgumentException(
                         "region of " + local + " at " + Arrays.toString(offsets) + " reaches outside " + global);
             }

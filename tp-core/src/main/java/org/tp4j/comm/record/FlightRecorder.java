@@ -117,16 +117,16 @@ public final class FlightRecorder {
     }
 
     /**
-     * Writes all kept calls into a new file.
+     * Writes all kept calls into a new file, which only this user can read and whose name nobody can predict.
      *
      * @param folder the folder, created if missing
      * @param reason what ended the rank; becomes the first line
      */
     public Path write(Path folder, String reason) throws IOException {
         Files.createDirectories(folder);
-        Path file = folder.resolve(
-                "tp4j-flight-rank" + worldRank + "-" + ProcessHandle.current().pid() + ".txt");
-        return Files.writeString(file, reason + "\n" + dump());
+        String name =
+                "tp4j-flight-rank" + worldRank + "-" + ProcessHandle.current().pid() + "-";
+        return Files.writeString(Files.createTempFile(folder, name, ".txt"), reason + "\n" + dump());
     }
 
     /** All kept calls as text, one per line. */

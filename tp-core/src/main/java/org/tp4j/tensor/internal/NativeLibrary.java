@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
@@ -19,9 +18,9 @@ import org.tp4j.tensor.NativeLibraryException;
  * Loads the small native libraries that the modules contain, as {@code native/OS-ARCH/libNAME.so} on the class
  * path.
  *
- * <p>From a folder they are loaded where they are. From a jar they are copied once into a per-user folder, under a
- * name that contains their hash, by a temporary file and a rename, so that many processes may start at once and no jar ever
- * loads another release's library. The folder is the system property {@code tp4j.native.cache}, or else
+ * <p>From a folder they are loaded where they are. From a jar they are copied once into a {@linkplain PrivateFolder
+ * private folder}, under a name that contains their hash, by a temporary file and a rename, so that many processes may start at
+ * once and no jar ever loads another release's library. The folder is the system property {@code tp4j.native.cache}, or else
  * {@code ~/.cache/tp4j}.
  */
 public final class NativeLibrary {
@@ -76,13 +75,11 @@ public final class NativeLibrary {
         try (InputStream in = url.openStream()) {
             content = in.readAllBytes();
         }
-        String set = System.getProperty(CACHE, "");
-        Path folder = set.isEmpty() ? Path.of(System.getProperty("user.home", "."), ".cache", "tp4j") : Path.of(set);
         String fileName = hash(content) + "-" + System.mapLibraryName(name);
         try {
-            return place(Files.createDirectories(folder), fileName, content);
+            return place(PrivateFolder.cache(CACHE, ""), fileName, content);
         } catch (IOException e) {
-            // A home that cannot be written to: a folder of this process's own.
+            // No home, one that cannot be written to, or a folder that others can write to: one of this process's own.
             Path own = Files.createTempDirectory("tp4j");
             own.toFile().deleteOnExit();
             Path file = place(own, fileName, content);
@@ -93,12 +90,9 @@ public final class NativeLibrary {
 
     private static Path place(Path folder, String fileName, byte[] content) throws IOException {
         Path file = folder.resolve(fileName);
-        if (Files.isRegularFile(file) && Arrays.equals(Files.readAllBytes(file), content)) {
-            return file;
+        if (!Files.isRegularFile(file) || !Arrays.equals(Files.readAllBytes(file), content)) {
+            AtomicFile.write(file, content);
         }
-        Path temporary = Files.createTempFile(folder, fileName, ".tmp");
-        Files.write(temporary, content);
-        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         return file;
     }
 

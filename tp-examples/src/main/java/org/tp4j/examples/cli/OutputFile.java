@@ -6,6 +6,7 @@ import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.UUID;
 import org.tp4j.tensor.TpException;
 
 /** A file that a program writes at its end: checked for writability at the start, replaced atomically. */
@@ -55,12 +56,19 @@ public final class OutputFile {
         return path;
     }
 
-    /** Writes a temporary file and renames it: readers see the old content or the new, never a part. */
+    /**
+     * Writes a temporary file and renames it: readers see the old content or the new, never a part. A file that is replaced
+     * keeps its mode.
+     */
     public void write(String content) {
         try {
-            Path temporary = path.resolveSibling(
-                    "." + path.getFileName() + "." + ProcessHandle.current().pid() + ".part");
+            Path temporary = path.resolveSibling("." + path.getFileName() + "." + UUID.randomUUID() + ".part");
             try {
+                // A new file under a name that nobody can predict, so that no link planted there is followed.
+                Files.createFile(temporary);
+                if (Files.isRegularFile(path) && Files.getFileStore(path).supportsFileAttributeView("posix")) {
+                    Files.setPosixFilePermissions(temporary, Files.getPosixFilePermissions(path));
+                }
                 Files.writeString(temporary, content, StandardCharsets.UTF_8);
                 move(temporary);
             } finally {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +29,28 @@ class OutputFileTest {
         try (Stream<Path> files = Files.list(folder)) {
             assertThat(files).containsExactly(path);
         }
+    }
+
+    @Test
+    void shouldKeepTheModeOfTheFileItReplaces() throws Exception {
+        Path path = Files.createFile(folder.resolve("a.json"));
+        assumeTrue(Files.getFileStore(path).supportsFileAttributeView("posix"), "files have no modes here");
+        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
+
+        OutputFile.check("--metrics", path).write("one");
+
+        assertThat(Files.getPosixFilePermissions(path)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
+    }
+
+    @Test
+    void shouldFollowNoLinkThatSomebodyHasPlanted() throws Exception {
+        Path victim = Files.writeString(folder.resolve("victim"), "precious");
+        Files.createSymbolicLink(
+                folder.resolve(".a.json." + ProcessHandle.current().pid() + ".part"), victim);
+
+        OutputFile.check("--metrics", folder.resolve("a.json")).write("one");
+
+        assertThat(victim).hasContent("precious");
     }
 
     @Test

@@ -77,11 +77,17 @@ public final class NetlibBlas implements Blas {
     private static NetlibBlas openblas() {
         String chosen = System.getProperty(LIBRARY_PROPERTY);
         if (chosen != null) {
-            return new NetlibBlas(NativeBLAS.getInstance(), chosen, false);
+            return new NetlibBlas(loaded(), chosen, false);
         }
         Path library = extracted();
         System.setProperty(LIBRARY_PROPERTY, library.toString());
-        return new NetlibBlas(NativeBLAS.getInstance(), "OpenBLAS (" + library + ")", true);
+        return new NetlibBlas(loaded(), "OpenBLAS (" + library + ")", true);
+    }
+
+    private static NativeBLAS loaded() {
+        NativeBLAS loaded = NativeBLAS.getInstance();
+        ExtractedLibraries.delete("libnetlibblasjni.so");
+        return loaded;
     }
 
     /** Lets JavaCPP extract and load its OpenBLAS; the library is next to its JNI, under a name that varies. */

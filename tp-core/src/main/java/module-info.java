@@ -22,6 +22,7 @@ module org.tp4j.core {
     exports org.tp4j.tensor.internal to
             org.tp4j.cpu,
             org.tp4j.cuda,
+            org.tp4j.cudasim,
             org.tp4j.nccl;
     exports org.tp4j.tensor.internal.math to
             org.tp4j.cpu,

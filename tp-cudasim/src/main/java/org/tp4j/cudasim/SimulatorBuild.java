@@ -22,6 +22,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tp4j.tensor.internal.PrivateFolder;
 
 /** Builds the simulator from the sources in this jar, once per user and version of these. */
 final class SimulatorBuild {
@@ -53,9 +54,9 @@ final class SimulatorBuild {
         }
     }
 
-    private static Path cache() {
-        String set = System.getProperty(CudaSimulator.CACHE, "");
-        return set.isEmpty() ? Path.of(System.getProperty("user.home"), ".cache", "tp4j", "cudasim") : Path.of(set);
+    /** Its libraries are loaded, so nobody else may write to it. */
+    private static Path cache() throws IOException {
+        return PrivateFolder.cache(CudaSimulator.CACHE, "cudasim");
     }
 
     /** The build script and the C++ sources by name; an index lists them, since a jar's folders cannot be walked. */

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
@@ -14,13 +13,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tp4j.tensor.internal.AtomicFile;
+import org.tp4j.tensor.internal.PrivateFolder;
 
 /**
  * Compiled kernels on disk, under a name that holds the hash of all they were made from. Several processes may come at once:
  * a file appears whole or not at all, and carries a hash of its content, so that a damaged one is made again.
  *
  * <p>The folder is the system property {@code tp4j.cuda.kernelCache} ({@code none} switches it off), or else {@code
- * ~/.cache/tp4j/kernels}. A folder that cannot be written to costs a compilation a start, nothing else.
+ * ~/.cache/tp4j/kernels}: a {@linkplain PrivateFolder private folder}, since what is in it runs on the device. Without one, kernels
+ * are compiled at every start.
  */
 final class KernelCache {
     private static final Logger LOG = LoggerFactory.getLogger(KernelCache.class);
@@ -31,7 +33,7 @@ final class KernelCache {
 
     /** The content that belongs to {@code parts}, made if it is not there. */
     static byte[] get(String name, List<String> parts, Supplier<byte[]> maker) {
-        Path folder = folder();
+        Path folder = Holder.FOLDER;
         if (folder == null) {
             return maker.get();
         }
@@ -47,14 +49,25 @@ final class KernelCache {
         return made;
     }
 
-    private static @Nullable Path folder() {
+    /** Looked for once per process, so that a warning comes once. */
+    private static final class Holder {
+        static final @Nullable Path FOLDER = folder();
+
+        private Holder() {}
+    }
+
+    /** The folder; null if kernels are not to be kept or there is none to trust. */
+    static @Nullable Path folder() {
         String set = System.getProperty(FOLDER, "");
         if (set.equals("none")) {
             return null;
         }
-        return set.isEmpty()
-                ? Path.of(System.getProperty("user.home", "."), ".cache", "tp4j", "kernels")
-                : Path.of(set);
+        try {
+            return PrivateFolder.cache(FOLDER, "kernels");
+        } catch (IOException e) {
+            LOG.warn("compiled kernels are not kept: {}", e.getMessage());
+            return null;
+        }
     }
 
     private static byte[] join(List<String> parts) {
@@ -78,12 +91,9 @@ final class KernelCache {
 
     private static void write(Path file, byte[] body) {
         try {
-            Files.createDirectories(file.getParent());
-            Path temporary = Files.createTempFile(file.getParent(), "kernel", ".tmp");
             byte[] content = Arrays.copyOf(body, body.length + HASH_BYTES);
             System.arraycopy(hash(body), 0, content, body.length, HASH_BYTES);
-            Files.write(temporary, content);
-            Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            AtomicFile.write(file, content);
         } catch (IOException e) {
             LOG.warn("compiled kernels cannot be kept in {}: {}", file.getParent(), e.toString());
         }

@@ -3,13 +3,15 @@ package org.tp4j.cuda.internal.libraries;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
+import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.tp4j.tensor.internal.AtomicFile;
+import org.tp4j.tensor.internal.PrivateFolder;
 
 /**
  * NVIDIA's libraries as a dependency: the artifact {@code org.bytedeco:cuda:12.6-9.5-1.5.11:linux-x86_64-redist} (2 GB) holds
@@ -46,20 +48,17 @@ final class RedistributedLibraries {
         if (url == null) {
             return null;
         }
-        String set = System.getProperty("tp4j.native.cache", "");
-        Path base = set.isEmpty() ? Path.of(System.getProperty("user.home", "."), ".cache", "tp4j") : Path.of(set);
+        String origin =
+                Integer.toHexString(url.toString().replaceAll("[^/]*$", "").hashCode());
         try {
-            Path folder = Files.createDirectories(base.resolve("cuda-redist-"
-                    + Integer.toHexString(
-                            url.toString().replaceAll("[^/]*$", "").hashCode())));
+            Path cache = PrivateFolder.cache("tp4j.native.cache", "");
+            Path folder = PrivateFolder.open(cache.resolve("cuda-redist-" + origin));
             Path file = folder.resolve(soname);
             if (!Files.isRegularFile(file)) {
                 LOG.info("copying {} out of the redistributable artifact to {} (once)", soname, folder);
-                Path temporary = Files.createTempFile(folder, soname, ".tmp");
                 try (InputStream in = url.openStream()) {
-                    Files.copy(in, temporary, StandardCopyOption.REPLACE_EXISTING);
+                    AtomicFile.write(file, out -> in.transferTo(Channels.newOutputStream(out)));
                 }
-                Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             }
             return file;
         } catch (IOException e) {

@@ -151,6 +151,14 @@ public final class CudaBackend implements Backend {
         capturedSteps.watch(watcher);
     }
 
+    /**
+     * Destroys the graphs of captured steps that work on other streams than the compute stream, such as collectives; those
+     * steps cannot run any more. NCCL does not end a communicator while a graph holds calls on it.
+     */
+    public void retireCapturedCollectives() {
+        capturedSteps.retireThoseOfSeveralStreams();
+    }
+
     /** The address of an array's first element in device memory. */
     public long address(NdArray array) {
         return CudaStorage.addressOf(array);
@@ -162,6 +170,11 @@ public final class CudaBackend implements Backend {
      */
     public void usedOn(NdArray array, CudaEvent event) {
         CudaStorage.addUse(array, event);
+    }
+
+    /** Holds an array's memory for a use on another stream that has no event yet. */
+    public HeldMemory hold(NdArray array) {
+        return new HeldMemory(array);
     }
 
     /**

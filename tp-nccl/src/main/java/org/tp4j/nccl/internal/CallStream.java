@@ -2,6 +2,7 @@ package org.tp4j.nccl.internal;
 
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.record.CallRecord;
 import org.tp4j.cuda.stream.CudaEvent;
@@ -56,6 +57,23 @@ final class CallStream {
      * @param out what is written, null if nothing
      */
     void enqueue(NcclWork work, Runnable calls, @Nullable NdArray in, @Nullable NdArray out) {
+        enqueue(work, calls, end -> {
+            if (in != null) {
+                context.backend().usedOn(in, end);
+            }
+            if (out != null && out != in) {
+                context.backend().usedOn(out, end);
+            }
+        });
+    }
+
+    /**
+     * Enqueues a call on the stream.
+     *
+     * @param calls makes the calls to NCCL
+     * @param uses declares until when they use memory
+     */
+    void enqueue(NcclWork work, Runnable calls, Consumer<CudaEvent> uses) {
         context.backend().makeCurrent();
         stream.waitFor(work.ready());
         try {
@@ -66,12 +84,7 @@ final class CallStream {
         }
         stream.note(StreamTrace.Kind.COLLECTIVE, work.record().call().toString());
         CudaEvent end = stream.record();
-        if (in != null) {
-            context.backend().usedOn(in, end);
-        }
-        if (out != null && out != in) {
-            context.backend().usedOn(out, end);
-        }
+        uses.accept(end);
         work.enqueued(end);
     }
 

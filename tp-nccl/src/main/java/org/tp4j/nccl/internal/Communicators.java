@@ -2,7 +2,13 @@ package org.tp4j.nccl.internal;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongFunction;
+import java.util.function.Supplier;
+import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.record.CallRecord;
+import org.tp4j.nccl.JNccl;
+import org.tp4j.nccl.NcclComm;
+import org.tp4j.nccl.NcclConfig;
 import org.tp4j.nccl.NcclUniqueId;
 
 /** The communicators of a session, which are aborted when the session fails. */
@@ -12,7 +18,13 @@ final class Communicators {
 
     Communicators(NcclContext context) {
         this.context = context;
-        context.onFailure(() -> all.forEach(Communicator::abort));
+        context.onFailure(this::abortAll);
+    }
+
+    /** NCCL waits for the graphs that hold its calls, whatever aborts it: they go first. */
+    private void abortAll() {
+        context.backend().retireCapturedCollectives();
+        all.forEach(Communicator::abort);
     }
 
     /**
@@ -23,24 +35,45 @@ final class Communicators {
      * @param rank this rank's position among them
      */
     Communicator join(String what, List<Integer> worldRanks, int rank, NcclUniqueId id) {
-        return joined(Communicator.create(context, worldRanks, rank, id), what);
+        return joined(
+                what,
+                worldRanks,
+                context.startTimeoutMs(),
+                waited -> context.joinTimeout(what, waited),
+                () -> init(worldRanks.size(), id, rank));
     }
 
-    /** The part of {@code communicator} with the given color and members; every rank of it calls this. */
-    Communicator split(Communicator communicator, CallRecord record, int color, int key, List<Integer> members) {
-        return joined(communicator.split(record, color, key, members), record.toString());
+    private NcclComm init(int ranks, NcclUniqueId id, int rank) {
+        return JNccl.has("ncclCommInitRankConfig")
+                ? JNccl.ncclCommInitRankConfig(
+                        ranks, id, rank, NcclConfig.initializer().withBlocking(1))
+                : JNccl.ncclCommInitRank(ranks, id, rank);
     }
 
-    private Communicator joined(Communicator created, String what) {
+    /** The part of {@code parent} with the given color and members; every rank of it calls this. */
+    Communicator split(Communicator parent, CallRecord record, int color, int key, List<Integer> members) {
+        return joined(
+                record.toString(),
+                members,
+                context.timeoutMs(),
+                waited -> context.timeout(record, parent.worldRanks(), waited),
+                () -> JNccl.ncclCommSplit(parent.comm(), color, key, null));
+    }
+
+    private Communicator joined(
+            String what,
+            List<Integer> members,
+            long timeoutMs,
+            LongFunction<CommunicationException> late,
+            Supplier<NcclComm> create) {
+        NcclComm comm = WaitingCall.run(context, what, timeoutMs, late, create, JNccl::ncclCommAbort);
+        Communicator created = new Communicator(context, comm, members);
         all.add(created);
-        try {
-            created.awaitJoined(what);
-            return created;
-        } catch (RuntimeException e) {
-            all.remove(created);
+        if (context.hasFailed()) { // perhaps before it was among those to abort
             created.abort();
-            throw e;
+            context.checkUsable();
         }
+        return created;
     }
 
     /** The communicators that have not been left. */
@@ -50,6 +83,9 @@ final class Communicators {
 
     /** Leaves a communicator whose work is done. */
     void leave(Communicator communicator) {
+        if (communicator.hasCapturedCalls()) {
+            context.backend().retireCapturedCollectives();
+        }
         all.remove(communicator);
         communicator.leave();
     }

@@ -2,10 +2,10 @@ package org.tp4j.nccl.internal;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.record.CallRecord;
+import org.tp4j.cuda.HeldMemory;
 import org.tp4j.nccl.JNccl;
 import org.tp4j.nccl.NcclUniqueId;
 import org.tp4j.tensor.NdArray;
@@ -22,8 +22,11 @@ final class MessageLink {
     private final List<Integer> worldRanks;
     private final boolean sends;
     private final CallStream stream;
-    private final List<Runnable> queued = new ArrayList<>();
+    private final List<Message> queued = new ArrayList<>(); // guarded by this, as is the communicator
     private @Nullable Communicator communicator;
+
+    /** A message that has not been enqueued. */
+    private record Message(NcclWork work, HeldMemory memory, long elements, int type) {}
 
     /**
      * A link as one of its ends sees it.
@@ -51,13 +54,21 @@ final class MessageLink {
             Communicator joined = session.communicators().join(key, worldRanks, sends ? 0 : 1, id);
             synchronized (this) {
                 communicator = joined;
-                queued.forEach(Runnable::run);
+                queued.forEach(message -> enqueue(joined, message));
                 queued.clear();
             }
         } catch (CommunicationException e) {
-            context.fail(e);
+            giveUp(e);
         } catch (RuntimeException | LinkageError e) {
-            context.fail(new CommunicationException("rank " + context.member().rank() + " in " + key + ": " + e, e));
+            giveUp(new CommunicationException("rank " + context.member().rank() + " in " + key + ": " + e, e));
+        }
+    }
+
+    private void giveUp(CommunicationException reason) {
+        session.context().fail(reason);
+        synchronized (this) {
+            queued.forEach(message -> message.memory.close());
+            queued.clear();
         }
     }
 
@@ -79,25 +90,28 @@ final class MessageLink {
         return communicator != null;
     }
 
-    /** Sends or receives an array. */
+    /** Sends or receives an array. Its memory is held until the message has been enqueued, which may be much later. */
     synchronized NcclWork post(CallRecord record, NdArray array) {
         NcclWork work = stream.begin(record, worldRanks);
+        Message message = new Message(
+                work, session.context().backend().hold(array), array.elements(), NcclTypes.of(array.dtype()));
         Communicator connected = communicator;
         if (connected != null) {
-            enqueue(connected, work, array);
+            enqueue(connected, message);
         } else {
-            queued.add(() -> enqueue(Objects.requireNonNull(communicator), work, array));
+            queued.add(message);
         }
         return work;
     }
 
-    private void enqueue(Communicator connected, NcclWork work, NdArray array) {
-        long address = session.context().backend().address(array);
-        int type = NcclTypes.of(array.dtype());
+    private void enqueue(Communicator connected, Message message) {
         long handle = stream.stream().handle();
+        long address = message.memory.address();
         Runnable call = sends
-                ? () -> JNccl.ncclSend(address, array.elements(), type, 1, connected.comm(), handle)
-                : () -> JNccl.ncclRecv(address, array.elements(), type, 0, connected.comm(), handle);
-        stream.enqueue(work, () -> connected.run(work.record(), call), array, null);
+                ? () -> JNccl.ncclSend(address, message.elements, message.type, 1, connected.comm(), handle)
+                : () -> JNccl.ncclRecv(address, message.elements, message.type, 0, connected.comm(), handle);
+        try (HeldMemory memory = message.memory) {
+            stream.enqueue(message.work, () -> connected.run(message.work.record(), call), memory::usedOn);
+        }
     }
 }

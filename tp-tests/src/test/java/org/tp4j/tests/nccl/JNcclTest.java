@@ -15,12 +15,14 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.cuda.CudaBackend;
+import org.tp4j.cuda.stream.CudaEvent;
 import org.tp4j.nccl.JNccl;
 import org.tp4j.nccl.NcclComm;
 import org.tp4j.nccl.NcclConfig;
@@ -29,6 +31,7 @@ import org.tp4j.nccl.NcclException;
 import org.tp4j.nccl.NcclRedOp;
 import org.tp4j.nccl.NcclResult;
 import org.tp4j.nccl.NcclUniqueId;
+import org.tp4j.tensor.CapturedStep;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
@@ -307,15 +310,19 @@ class JNcclTest {
         });
     }
 
+    private static void reduce(NcclComm comm, CudaBackend backend, NdArray array) {
+        long at = backend.address(array);
+        JNccl.ncclAllReduce(at, at, array.elements(), NcclDataType.ncclInt8, NcclRedOp.ncclSum, comm, stream(backend));
+    }
+
     @Test
     void shouldLetAStuckStreamGoOnWhenAborted() throws Exception {
         onRanks((rank, backend, id) -> {
             NcclComm comm = JNccl.ncclCommInitRank(RANKS, id, rank);
+            NdArray array = bytes(backend, new byte[1000]);
+            reduce(comm, backend, array);
             if (rank == 0) {
-                NdArray array = bytes(backend, new byte[1000]);
-                long at = backend.address(array);
-                JNccl.ncclAllReduce(
-                        at, at, 1000, NcclDataType.ncclInt8, NcclRedOp.ncclSum, comm, stream(backend)); // nobody comes
+                reduce(comm, backend, array); // nobody comes
                 Thread.sleep(50);
                 assertThat(backend.computeStream().isIdle()).isFalse();
                 Thread watchdog = new Thread(() -> JNccl.ncclCommAbort(comm));
@@ -326,6 +333,54 @@ class JNcclTest {
             } else {
                 comm.close();
             }
+            return true;
+        });
+    }
+
+    @Test
+    void shouldLetAThreadGoOnThatWaitsToConnectWhenAborted() throws Exception {
+        onRanks((rank, backend, id) -> {
+            NcclComm comm = JNccl.ncclCommInitRank(RANKS, id, rank);
+            if (rank == 0) {
+                NdArray array = bytes(backend, new byte[1000]);
+                Thread watchdog = new Thread(() -> {
+                    LockSupport.parkNanos(50_000_000);
+                    JNccl.ncclCommAbort(comm);
+                });
+                watchdog.start();
+                assertThatThrownBy(() -> reduce(comm, backend, array)) // nobody comes
+                        .isInstanceOf(NcclException.class);
+                watchdog.join();
+            } else {
+                comm.close();
+            }
+            return true;
+        });
+    }
+
+    @Test
+    void shouldRefuseToDestroyACommunicatorWhoseCallsAGraphHolds() throws Exception {
+        onRanks((rank, backend, id) -> {
+            NcclComm comm = JNccl.ncclCommInitRank(RANKS, id, rank);
+            NdArray array = bytes(backend, new byte[] {1});
+            long stream = backend.communicationStream().handle();
+            long at = backend.address(array);
+            CapturedStep step = backend.capture(() -> {
+                try (CudaEvent before = backend.computeStream().record()) {
+                    backend.communicationStream().waitFor(before);
+                }
+                JNccl.ncclAllReduce(at, at, 1, NcclDataType.ncclInt8, NcclRedOp.ncclSum, comm, stream);
+                try (CudaEvent after = backend.communicationStream().record()) {
+                    backend.computeStream().waitFor(after);
+                }
+            });
+            for (int run = 0; run < 3; run++) {
+                step.run();
+            }
+            assertThat(bytes(array)).containsExactly(8);
+            assertThatThrownBy(() -> JNccl.ncclCommDestroy(comm))
+                    .hasMessageContaining("graphs hold 1 calls on the communicator");
+            step.close();
             return true;
         });
     }

@@ -109,13 +109,14 @@ class NcclThreadsTest {
     void shouldThrowFromWhateverTheRankDoesNextWhenTimeRunsOut() {
         warmUp();
         assertThatThrownBy(() -> ThreadRanks.call("cuda", 2, Simulator.options().withTimeoutMs(2000), world -> {
+                    sum(world);
                     if (world.rank() == 1) {
                         stayAway(world);
                     }
                     NdArray array = array(world, 1);
                     Work work = world.group().allReduce(array, array, ReduceOp.SUM);
                     work.await(); // makes the device wait, not the host
-                    String late = "rank 1 is elsewhere: rank 1 has made no call yet";
+                    String late = "rank 1 is elsewhere: rank 1 has made 1 call";
                     assertThatThrownBy(() -> read(array)).hasMessageContaining(late); // waits, until time runs out
                     assertThatThrownBy(work::await).hasMessageContaining(late);
                     assertThatThrownBy(work::isDone).hasMessageContaining(late);
@@ -125,7 +126,7 @@ class NcclThreadsTest {
                     return true;
                 }))
                 .isInstanceOf(CommunicationException.class)
-                .hasMessageContaining("in call 1 on group 'world': allReduce(sum, float32 [1]); rank 1 is elsewhere");
+                .hasMessageContaining("in call 2 on group 'world': allReduce(sum, float32 [1]); rank 1 is elsewhere");
     }
 
     @Test
@@ -252,5 +253,68 @@ class NcclThreadsTest {
             }
             return true;
         });
+    }
+
+    @Test
+    void shouldCloseASessionWhileACapturedStepIsOpen() {
+        CapturedStep[] open = new CapturedStep[2];
+        ThreadRanks.call("cuda", 2, Simulator.options(), world -> {
+            NdArray value = array(world, 1);
+            CapturedStep step = world.backend()
+                    .capture(() ->
+                            world.group().allReduce(value, value, ReduceOp.SUM).await());
+            open[world.rank()] = step;
+            for (int run = 0; run < 4; run++) {
+                step.run();
+            }
+            return read(value);
+        });
+        for (CapturedStep step : open) {
+            assertThatThrownBy(step::run)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("a captured step with collectives is run after one of its groups was closed")
+                    .hasMessageContaining("HINT: close the step before the group");
+            step.close();
+        }
+    }
+
+    @Test
+    void shouldNameWhoDoesNotMakeTheFirstCallOfAGroup() {
+        warmUp();
+        assertThatThrownBy(() -> ThreadRanks.call("cuda", 2, Simulator.options().withTimeoutMs(2000), world -> {
+                    if (world.rank() == 1) {
+                        stayAway(world);
+                    }
+                    NdArray array = array(world, 1);
+                    world.group().allReduce(array, array, ReduceOp.SUM); // connects, so the host waits
+                    return true;
+                }))
+                .isInstanceOf(CommunicationException.class)
+                .hasMessageContaining("in call 1 on group 'world': allReduce(sum, float32 [1]); rank 1 is elsewhere");
+    }
+
+    @Test
+    @SuppressWarnings("try") // a scope is opened for what it owns
+    void shouldKeepTheMemoryOfAMessageThatIsNotConnectedYet() {
+        List<Float> received = ThreadRanks.call("cuda", 2, Simulator.options(), world -> {
+            NdArray target = array(world, 0);
+            if (world.rank() == 1) {
+                Thread.sleep(300); // rank 0's first message waits for its link
+                world.group().receive(target, 0).await();
+                return read(target);
+            }
+            Work work;
+            try (Scope scope = Scope.open()) {
+                work = world.group().send(array(world, 7), 1);
+            }
+            try (Scope scope = Scope.open()) {
+                for (int i = 0; i < 4; i++) {
+                    array(world, 99);
+                }
+            }
+            work.await();
+            return read(target);
+        });
+        assertThat(received).containsExactly(0f, 7f);
     }
 }

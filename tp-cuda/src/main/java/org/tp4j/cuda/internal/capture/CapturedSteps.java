@@ -42,6 +42,11 @@ public final class CapturedSteps {
         return watcher != null;
     }
 
+    /** Destroys the graphs of the steps that work on several streams. */
+    public void retireThoseOfSeveralStreams() {
+        open.forEach(GraphStep::retireIfOfSeveralStreams);
+    }
+
     private void launched() {
         Consumer<CudaEvent> current = watcher;
         if (current != null) {

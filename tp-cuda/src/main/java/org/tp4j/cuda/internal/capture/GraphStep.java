@@ -30,7 +30,9 @@ final class GraphStep implements CapturedStep {
     private int runs;
     private @Nullable StepSlots slots;
     private @Nullable IdChecks idChecks;
-    private @Nullable CUgraphExec graph;
+    private volatile @Nullable CUgraphExec graph; // changed, and launched, under the lock of this
+    private boolean ofSeveralStreams;
+    private volatile boolean retired;
     private boolean closed;
 
     GraphStep(StepSite site, Runnable step) {
@@ -53,6 +55,7 @@ final class GraphStep implements CapturedStep {
             throw new IllegalStateException("a captured step is run after it has been closed");
         }
         site.health().check();
+        checkNotRetired();
         site.device().forceCurrent();
         CUgraphExec ready = graph;
         if (ready != null) {
@@ -76,9 +79,41 @@ final class GraphStep implements CapturedStep {
         if (slots != null) {
             slots.upload();
         }
-        Cuda.check(JCudaDriver.cuGraphLaunch(ready, compute.stream()), "cuGraphLaunch");
+        synchronized (this) {
+            checkNotRetired();
+            Cuda.check(JCudaDriver.cuGraphLaunch(ready, compute.stream()), "cuGraphLaunch");
+        }
         compute.note(StreamTrace.Kind.GRAPH, "captured step");
         site.launched().run();
+    }
+
+    private void checkNotRetired() {
+        if (retired) {
+            site.health().check();
+            throw new IllegalStateException(
+                    "a captured step with collectives is run after one of its groups was closed;"
+                            + " HINT: close the step before the group, and capture another one with the new group");
+        }
+    }
+
+    private synchronized void destroyGraph() {
+        CUgraphExec ready = graph;
+        if (ready != null) {
+            graph = null;
+            JCudaDriver.cuGraphExecDestroy(ready);
+        }
+    }
+
+    /**
+     * Destroys the graph if it works on several streams; the step cannot run any more. A run under way goes on: the driver
+     * keeps what it needs.
+     */
+    synchronized void retireIfOfSeveralStreams() {
+        if (ofSeveralStreams && graph != null) {
+            retired = true;
+            site.device().makeCurrent();
+            destroyGraph();
+        }
     }
 
     private void withOwnMemory(Runnable body) {
@@ -144,6 +179,7 @@ final class GraphStep implements CapturedStep {
                 try (CudaEvent last = other.record()) {
                     compute.waitFor(last);
                 }
+                ofSeveralStreams = true;
             }
         }
     }
@@ -154,9 +190,7 @@ final class GraphStep implements CapturedStep {
             closed = true;
             site.device().forceCurrent();
             compute.synchronize();
-            if (graph != null) {
-                JCudaDriver.cuGraphExecDestroy(graph);
-            }
+            destroyGraph();
             if (slots != null) {
                 slots.release();
             }

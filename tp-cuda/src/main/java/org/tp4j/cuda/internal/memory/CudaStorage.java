@@ -45,6 +45,10 @@ public final class CudaStorage extends Storage {
         of(array).lease.addUse(until);
     }
 
+    static Lease leaseOf(NdArray array) {
+        return of(array).lease;
+    }
+
     private DeviceMemory memory() {
         return lease.memory();
     }

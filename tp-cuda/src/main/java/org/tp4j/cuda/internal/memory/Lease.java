@@ -2,7 +2,6 @@ package org.tp4j.cuda.internal.memory;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.cuda.internal.driver.DeviceEvent;
 import org.tp4j.cuda.internal.driver.DeviceMemory;
@@ -15,8 +14,9 @@ public final class Lease {
     private final DeviceMemory memory;
     private final Shelf shelf;
     private final int sizeClass;
-    private final AtomicBoolean over = new AtomicBoolean();
+    private boolean over; // guarded by this
     private @Nullable List<Use> uses; // guarded by this
+    private int holds; // guarded by this
 
     /** Where blocks come from. */
     interface Lender {
@@ -80,17 +80,40 @@ public final class Lease {
         }
     }
 
-    /** Returns the block to the pool; idempotent. */
+    /** Keeps the block from the pool, for a use that has no event yet; {@link #release} undoes it. */
+    synchronized void hold() {
+        holds++;
+    }
+
+    /** Undoes a {@link #hold}; the block returns to the pool at its next call if the owner has ended the lease. */
+    void release() {
+        boolean free;
+        synchronized (this) {
+            holds--;
+            free = over && holds == 0;
+        }
+        if (free) {
+            lender.giveLater(this);
+        }
+    }
+
+    /** Returns the block to the pool, or leaves that to who holds it; idempotent. */
     public void end() {
-        if (over.compareAndSet(false, true)) {
+        if (endsNow()) {
             lender.give(this);
         }
     }
 
     /** Returns the block at the pool's next call; idempotent. For the garbage collector's thread. */
     void endLater() {
-        if (over.compareAndSet(false, true)) {
+        if (endsNow()) {
             lender.giveLater(this);
         }
+    }
+
+    private synchronized boolean endsNow() {
+        boolean first = !over;
+        over = true;
+        return first && holds == 0;
     }
 }

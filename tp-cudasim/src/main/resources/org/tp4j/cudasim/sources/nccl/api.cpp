@@ -4,7 +4,8 @@
 //
 // It behaves as NCCL where that is unpleasant: ranks that disagree, or a rank that never comes, make the others' streams
 // hang until they abort; sends wait for their receives; calls on one communicator run one after the other in the order in
-// which they were issued, whatever the streams; calls of non-blocking communicators are on their streams only once
+// which they were issued, whatever the streams; the first collective on a blocking communicator connects the ranks, so the
+// host waits there until all have made it; a communicator cannot end while a graph holds calls on it; calls of non-blocking communicators are on their streams only once
 // ncclCommGetAsyncError has said so; two ranks on one device are refused; sizes of zero do nothing.
 // Beyond NCCL it refuses memory that is not one allocation of the communicator's device, and counts communicators among what
 // the simulator reports as leaked when the process ends.
@@ -53,7 +54,10 @@ API int ncclCommSplit(Communicator* comm, int color, int key, Communicator** out
     bool blocking = comm->blocking;
     if (int error = blockingOf(config, comm->blocking, &blocking)) return error;
     *out = nullptr;
-    if (comm->blocking) return split(comm, color, key, out, blocking);
+    if (comm->blocking) {
+        Inside inside(comm);
+        return split(comm, color, key, out, blocking);
+    }
     inBackground(comm, [=] { return split(comm, color, key, out, blocking); });
     return IN_PROGRESS;
 }
@@ -69,18 +73,22 @@ API int ncclCommAbort(Communicator* comm) {
     comm->aborting = true;
     if (comm->background.joinable()) comm->background.join();
     if (comm->segment) comm->segment->aborted = 1;
+    while (comm->inside > 0) usleep(100);
+    if (int error = awaitGraphs(comm, "ncclCommAbort")) return error;
     end(comm);
     return SUCCESS;
 }
 
 API int ncclCommFinalize(Communicator* comm) {
     if (int error = ready(comm, "ncclCommFinalize")) return error;
+    Inside inside(comm);
     comm->drain();
     return comm->state;
 }
 
 API int ncclCommDestroy(Communicator* comm) {
     if (!comm) return SUCCESS;
+    if (int error = awaitGraphs(comm, "ncclCommDestroy")) return error;
     end(comm);
     return SUCCESS;
 }

@@ -1,6 +1,7 @@
 // Simulated NCCL: checking calls, groups, putting work on streams, making communicators.
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include "nccl/simnccl.h"
@@ -113,7 +114,12 @@ struct Work {
 
     // Once it cannot run again: a graph keeps it.
     static void release(void* self) {
-        delete static_cast<Work*>(self);
+        auto* work = static_cast<Work*>(self);
+        if (work->captured) {
+            std::lock_guard<std::mutex> lock(liveMutex);
+            if (live.count(work->c)) work->c->persistent--;
+        }
+        delete work;
     }
 };
 
@@ -133,6 +139,8 @@ int enqueue(Communicator* c, const std::vector<Op>& ops) {
     if (!captured) {
         std::lock_guard<std::mutex> lock(c->mutex);
         work->ticket = c->issued++;
+    } else {
+        c->persistent++;
     }
     CUresult result = cusimEnqueue(stream, "nccl", kindName(ops[0].kind), Work::host, work, Work::release);
     cuCtxSetCurrent(before);
@@ -142,6 +150,15 @@ int enqueue(Communicator* c, const std::vector<Op>& ops) {
         c->issued--;
     }
     return fail(CUDA_ERROR, "work could not be put on the stream: CUDA status %d", int(result));
+}
+
+// At the first collective the ranks connect: the host waits for all of them.
+int connect(Communicator* c, const Op& op) {
+    if (!c->blocking || c->connected || c->ranks == 1 || op.kind >= SEND || op.count == 0) return SUCCESS;
+    Inside inside(c);
+    if (int error = meet(c, c->segment->connect, kindName(op.kind))) return error;
+    c->connected = true;
+    return SUCCESS;
 }
 
 // Calls of one communicator that belong together. A non-blocking one gets to them later.
@@ -226,6 +243,7 @@ int start(Communicator* c, const Op& op) {
         group.calls.push_back({c, op});
         return SUCCESS;
     }
+    if (int error = connect(c, op)) return error;
     return submit(c, {op});
 }
 
@@ -341,8 +359,26 @@ int runInits(std::vector<Init>& inits) {
     return result;
 }
 
+// One thread may have calls of several ranks in a group, which connect to each other.
+int connectAll(const std::vector<Call>& calls) {
+    std::map<Communicator*, Op> first;
+    for (const Call& call : calls) {
+        if (call.op.kind < SEND && call.op.count > 0) first.emplace(call.c, call.op);
+    }
+    std::atomic<int> result{SUCCESS};
+    std::vector<std::thread> threads;
+    for (auto& each : first) {
+        threads.emplace_back([&each, &result] {
+            if (int error = connect(each.first, each.second)) result = error;
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return result;
+}
+
 // Collectives one by one; all messages of a communicator and stream together, so that they make progress together.
 int runCalls(std::vector<Call>& calls) {
+    if (int error = connectAll(calls)) return error;
     int result = SUCCESS;
     std::vector<bool> taken(calls.size(), false);
     for (size_t i = 0; i < calls.size(); i++) {
@@ -362,6 +398,17 @@ int runCalls(std::vector<Call>& calls) {
 }
 
 }  // namespace
+
+int awaitGraphs(Communicator* c, const char* call) {
+    for (int waited = 0; c->persistent > 0; waited++) {
+        if (waited == 2000) {
+            return fail(INVALID_USAGE, "%s: graphs hold %d calls on the communicator, and NCCL would wait for ever; destroy "
+                        "the graphs first", call, c->persistent.load());
+        }
+        usleep(1000);
+    }
+    return SUCCESS;
+}
 
 void end(Communicator* c) {
     c->drain();

@@ -74,6 +74,7 @@ struct Segment {
     std::atomic<int> aborted;  // a rank has left: nothing completes any more
     Barrier data;              // of collectives
     Barrier control;           // of init and split
+    Barrier connect;           // of the first collective
     std::atomic<int> pid[MAX_RANKS];
     int ranks[MAX_RANKS];
     int device[MAX_RANKS];
@@ -101,6 +102,10 @@ struct Communicator {
     uint64_t issued = 0, completed = 0;
     std::mutex running;  // one at a time, replayed graphs included
 
+    std::atomic<int> inside{0};      // threads that block in a call on it
+    std::atomic<int> persistent{0};  // captured calls that graphs hold
+    std::atomic<bool> connected{false};
+
     // Calls of a non-blocking communicator that have not reached their streams; polls left until they do.
     std::vector<std::vector<Op>> deferred;
     int polls = 0;
@@ -115,6 +120,13 @@ struct Communicator {
         return reinterpret_cast<char*>(segment) + sizeof(Segment) + sizeof(Mail) * ranks * ranks + SLOT_BYTES * of;
     }
     void drain();  // waits until all work issued is complete
+};
+
+// A thread that may block in a call: an abort ends its waiting, and waits until it is out.
+struct Inside {
+    Communicator* c;
+    explicit Inside(Communicator* c) : c(c) { c->inside++; }
+    ~Inside() { c->inside--; }
 };
 
 // ---- shared.cpp: the segment, meeting and waiting ----
@@ -164,6 +176,9 @@ int split(Communicator* parent, int color, int key, Communicator** out, bool blo
 
 // The state of a communicator; calls of non-blocking ones get to their streams from here.
 int poll(Communicator* c);
+
+// Waits for the graphs that hold calls on it, as NCCL does for ever; refuses after two seconds.
+int awaitGraphs(Communicator* c, const char* call);
 
 // Runs a job of a non-blocking communicator, which is in progress until then.
 void inBackground(Communicator* c, std::function<int()> job);

@@ -78,3 +78,45 @@ JNIEXPORT jint JNICALL Java_org_tp4j_cuda_internal_libraries_NativeLoader_ask(
     }
     return result == 0 ? value : -result;
 }
+
+/* Closes a library that open has opened. */
+JNIEXPORT void JNICALL Java_org_tp4j_cuda_internal_libraries_NativeLoader_close(JNIEnv *env, jclass type, jlong handle)
+{
+    dlclose((void *) (intptr_t) handle);
+}
+
+/* The highest compute capability among the driver's devices, times ten, after cuInit; 0 if it cannot be told. */
+JNIEXPORT jint JNICALL Java_org_tp4j_cuda_internal_libraries_NativeLoader_computeCapability(JNIEnv *env, jclass type, jlong driver)
+{
+    enum { MAJOR = 75, MINOR = 76 };
+    void *library = (void *) (intptr_t) driver;
+    int (*count)(int *) = (int (*)(int *)) (intptr_t) dlsym(library, "cuDeviceGetCount");
+    int (*attribute)(int *, int, int) = (int (*)(int *, int, int)) (intptr_t) dlsym(library, "cuDeviceGetAttribute");
+    int devices = 0, highest = 0;
+    if (count == NULL || attribute == NULL || count(&devices) != 0) {
+        return 0;
+    }
+    for (int device = 0; device < devices; device++) {
+        int major = 0, minor = 0;
+        if (attribute(&major, MAJOR, device) == 0 && attribute(&minor, MINOR, device) == 0 && 10 * major + minor > highest) {
+            highest = 10 * major + minor;
+        }
+    }
+    return highest;
+}
+
+/* The CUDA version an NVRTC belongs to, as 1000 major + 10 minor; 0 if it cannot be told. */
+JNIEXPORT jint JNICALL Java_org_tp4j_cuda_internal_libraries_NativeLoader_nvrtcVersion(JNIEnv *env, jclass type, jlong nvrtc)
+{
+    int (*version)(int *, int *) = (int (*)(int *, int *)) (intptr_t) dlsym((void *) (intptr_t) nvrtc, "nvrtcVersion");
+    int major = 0, minor = 0;
+    return version != NULL && version(&major, &minor) == 0 ? 1000 * major + 10 * minor : 0;
+}
+
+/* The same of a cuBLAS. */
+JNIEXPORT jint JNICALL Java_org_tp4j_cuda_internal_libraries_NativeLoader_cublasVersion(JNIEnv *env, jclass type, jlong cublas)
+{
+    int (*property)(int, int *) = (int (*)(int, int *)) (intptr_t) dlsym((void *) (intptr_t) cublas, "cublasGetProperty");
+    int major = 0, minor = 0;
+    return property != NULL && property(0, &major) == 0 && property(1, &minor) == 0 ? 1000 * major + 10 * minor : 0;
+}

@@ -73,7 +73,7 @@ public final class CudaBackend implements Backend {
         device.makeCurrent();
         this.streams = new DeviceStreams(device);
         DeviceStream compute = streams.compute();
-        this.pool = new MemoryPool(device, compute);
+        this.pool = new MemoryPool(device, compute, () -> streams.awaitIdle(health));
         this.staging = new PinnedStaging(device, compute);
         this.capturedSteps = new CapturedSteps(device, streams, pool, health);
         this.kernels = new Kernels(device, compute, images.forCapability(device.computeCapability()));
@@ -313,10 +313,14 @@ public final class CudaBackend implements Backend {
         OpenDevices.PROCESS.releaseAll();
     }
 
-    /** Whether no job uses the device: no failure, nobody who watches captured steps, no pending work. */
+    /**
+     * Whether no job uses the device: no failure, nobody who watches captured steps, no pending work, and no thread that could
+     * enqueue more while the device is released.
+     */
     boolean isIdle() {
         try {
             return !health.hasFailed()
+                    && !device.hasUsers()
                     && !capturedSteps.isWatched()
                     && streams.all().stream().allMatch(DeviceStream::isIdle);
         } catch (CudaException e) {

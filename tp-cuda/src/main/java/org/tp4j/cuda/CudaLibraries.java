@@ -19,7 +19,7 @@ import org.tp4j.tensor.internal.NativeLibrary;
  * Finds and opens what the backend stands on, once a process, in an order that cannot bring the process down: the driver,
  * then NVRTC and cuBLAS of a major version that the driver supports, then JCuda's own natives.
  *
- * <p>The driver comes from the system's loader; nothing else is ever called a driver.
+ * <p>The driver is looked for where the system has its libraries before toolkit folders, which may hold a stub of it.
  */
 public final class CudaLibraries {
     /** System property: folder of simulated libraries that are used instead of NVIDIA's. For tests. */
@@ -50,8 +50,11 @@ public final class CudaLibraries {
         paths.add(driverPath);
     }
 
-    private static String startError(int code) {
+    static String startError(int code) {
         return switch (code) {
+            case 34 ->
+                "it is the stub library of a CUDA toolkit (CUDA_ERROR_STUB_LIBRARY), which programs are linked with, not"
+                        + " a driver; is a folder 'stubs' in LD_LIBRARY_PATH?";
             case 100 -> "it sees no device (CUDA_ERROR_NO_DEVICE); what does CUDA_VISIBLE_DEVICES say?";
             case 802 -> "the fabric manager is not ready (CUDA_ERROR_SYSTEM_NOT_READY)";
             case 803 ->
@@ -85,14 +88,15 @@ public final class CudaLibraries {
             throw new TpException("the CUDA backend runs on linux-x86_64, this is " + NativeLibrary.platform()
                     + "; HINT: use --device cpu");
         }
-        LibrarySearch.Opened driver =
-                new LibrarySearch(DRIVER, "tp4j.cuda.driver", List.of("libcuda.so.1"), List.of(), DRIVER_HINT).open();
+        LibrarySearch.Opened driver = LibrarySearch.ofDriver(DRIVER, "tp4j.cuda.driver", "libcuda.so.1", DRIVER_HINT)
+                .open();
         CudaLibraries libraries = new CudaLibraries(driver);
         if (libraries.deviceCount == 0) {
             throw new TpException("the NVIDIA driver at " + driver.path()
                     + " sees no device; HINT: see what CUDA_VISIBLE_DEVICES says; without a GPU use --device cpu");
         }
-        libraries.paths.addAll(CudaToolkit.open(libraries.driverVersion));
+        libraries.paths.addAll(
+                CudaToolkit.open(libraries.driverVersion, NativeLoader.computeCapability(libraries.driver)));
         JCudaNatives.load();
         LOG.info("{}", libraries.describe());
         return libraries;

@@ -112,6 +112,36 @@ class DeviceProcessTest {
         }
     }
 
+    /** A shutdown hook that released the device would take the streams from under the main thread. */
+    @Test
+    void shouldLeaveTheDeviceToTheDriverWhenAThreadStillLaunches() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            Running run = start(Map.of(), simulated(), "signal");
+            while (run.process.isAlive() && !Files.readString(run.log).contains("running")) {
+                Thread.sleep(20);
+            }
+            run.process.destroy(); // SIGTERM, as Ctrl-C would end it
+            assertThat(run.output()).doesNotContain("Exception", "CUDA_ERROR", "hs_err");
+            assertThat(run.process.exitValue()).isEqualTo(128 + 15);
+        }
+    }
+
+    @Test
+    void shouldTakeLibrariesThatKnowTheDevice() throws Exception {
+        Map<String, String> blackwell = Map.of("CUSIM_CAPABILITY", "100", "CUSIM_DRIVER_VERSION", "13000");
+        Running old = start(blackwell, simulated(), "device", "0");
+        assertThat(old.output())
+                .containsPattern("libnvrtc.so.12: of CUDA 12.6, this GPU needs CUDA 12.8 or later")
+                .contains("HINT: install the CUDA toolkit");
+        Path both = cuda13();
+        Path from = Path.of(System.getProperty(CudaLibraries.SIMULATOR));
+        for (String name : List.of("libcublas.so.12", "libnvrtc.so.12")) {
+            Files.copy(from.resolve(name), both.resolve(name));
+        }
+        Running newer = start(blackwell, List.of("-D" + CudaLibraries.SIMULATOR + "=" + both), "device", "0");
+        assertThat(newer.output()).contains("done");
+    }
+
     /** A folder with the libraries of CUDA 13 alone: the simulated ones under CUDA 13's names. */
     private Path cuda13() throws IOException {
         OnCuda.device();

@@ -26,6 +26,7 @@ final class DeviceScenarios {
             case "memory" -> memory();
             case "device" -> CudaBackend.of(Integer.parseInt(args[1]));
             case "ranks" -> ranks(Integer.parseInt(args[1]));
+            case "signal" -> launchUntilSignalled(CudaBackend.of(0));
             case "train" -> train(CudaBackend.of(0));
             default -> throw new IllegalArgumentException(args[0]);
         }
@@ -56,6 +57,18 @@ final class DeviceScenarios {
         // Unreachable tensors that no scope has owned are found too.
         for (int i = 0; i < 100; i++) {
             NdArray.full(cuda, DType.FLOAT32, Shape.of(1 << 20), i);
+        }
+    }
+
+    /** Launches and waits, again and again, as a training loop that somebody interrupts. */
+    private static void launchUntilSignalled(CudaBackend cuda) {
+        NdArray array = NdArray.full(cuda, DType.FLOAT32, Shape.of(4), 1);
+        for (int i = 0; ; i++) {
+            cuda.elementwise().addScaled(1, array, array);
+            cuda.synchronize();
+            if (i == 100) {
+                System.out.println("running");
+            }
         }
     }
 

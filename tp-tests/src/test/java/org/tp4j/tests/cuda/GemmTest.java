@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
@@ -53,6 +54,24 @@ class GemmTest {
             double[] onCpu = run(OnCuda.cpu(), DType.BFLOAT16, DType.FLOAT32, true, false, size, 1, 1);
             double[] onCuda = run(OnCuda.device(), DType.BFLOAT16, DType.FLOAT32, true, false, size, 1, 1);
             assertClose(onCuda, onCpu, 1e-5);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldRoundOnceHoweverLongTheSum(boolean transposed) {
+        try (Scope scope = Scope.open()) {
+            int k = 512;
+            double[] terms = new double[k]; // 256 * 300 is beyond float16, the whole sum is 600
+            Arrays.fill(terms, 0, k / 2, 300);
+            Arrays.fill(terms, k / 2, k - 2, -300);
+            double[] ones = new double[k];
+            Arrays.fill(ones, 1);
+            NdArray a = OnCuda.of(OnCuda.device(), DType.FLOAT16, Shape.of(k), terms);
+            NdArray b = OnCuda.of(OnCuda.device(), DType.FLOAT16, Shape.of(k), ones);
+            NdArray c = NdArray.allocate(OnCuda.device(), DType.FLOAT16, Shape.of(1));
+            OnCuda.device().gemm().gemm(transposed, transposed, 1, 1, k, 1, a, k, b, k, 0, c, 1, 1);
+            assertThat(OnCuda.values(c)).containsExactly(600);
         }
     }
 

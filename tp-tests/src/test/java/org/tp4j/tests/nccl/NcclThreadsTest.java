@@ -256,6 +256,28 @@ class NcclThreadsTest {
     }
 
     @Test
+    @SuppressWarnings("try") // a scope is opened for what it owns
+    void shouldReturnMemoryToTheDriverWhileAPeerHasNotCome() throws Exception {
+        CountDownLatch waiting = new CountDownLatch(1);
+        List<Float> sums = ThreadRanks.call("cuda", 2, Simulator.options(), world -> {
+            sum(world);
+            try (Scope scope = Scope.open()) {
+                ones(world, 256);
+            }
+            NdArray array = array(world, world.rank() + 1);
+            if (world.rank() == 1) {
+                waiting.await();
+                Thread.sleep(200); // rank 0 is in trimMemory
+            }
+            world.group().allReduce(array, array, ReduceOp.SUM).await();
+            waiting.countDown();
+            ((CudaBackend) world.backend()).trimMemory();
+            return read(array);
+        });
+        assertThat(sums).containsExactly(3f, 3f);
+    }
+
+    @Test
     void shouldCloseASessionWhileACapturedStepIsOpen() {
         CapturedStep[] open = new CapturedStep[2];
         ThreadRanks.call("cuda", 2, Simulator.options(), world -> {

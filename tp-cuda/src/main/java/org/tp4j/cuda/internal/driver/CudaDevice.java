@@ -1,5 +1,9 @@
 package org.tp4j.cuda.internal.driver;
 
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdevice_attribute;
@@ -12,6 +16,9 @@ import org.tp4j.tensor.TpException;
 public final class CudaDevice {
     /** The device whose context is current on a thread, as far as this class has set it. */
     private static final ThreadLocal<@Nullable CudaDevice> CURRENT = new ThreadLocal<>();
+
+    /** Threads that have made its context theirs, and may use it at any time. */
+    private final Set<Thread> users = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private final int index;
     private final CUdevice device = new CUdevice();
@@ -71,7 +78,30 @@ public final class CudaDevice {
     /** The same, even if another library has made another context current without our knowledge. */
     public void forceCurrent() {
         Cuda.check(JCudaDriver.cuCtxSetCurrent(context), "cuCtxSetCurrent");
-        CURRENT.set(this);
+        if (CURRENT.get() != this) {
+            CURRENT.set(this);
+            users.add(Thread.currentThread());
+        }
+    }
+
+    /** Whether a thread other than the current one may still use the device: it lives, and is not ending the process. */
+    public boolean hasUsers() {
+        List<Thread> all;
+        synchronized (users) {
+            all = List.copyOf(users);
+        }
+        return all.stream()
+                .anyMatch(thread -> thread != Thread.currentThread() && thread.isAlive() && !isExiting(thread));
+    }
+
+    private static boolean isExiting(Thread thread) {
+        for (StackTraceElement frame : thread.getStackTrace()) {
+            if (frame.getClassName().equals("java.lang.Runtime")
+                    && frame.getMethodName().equals("exit")) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The device as tensors name it. */

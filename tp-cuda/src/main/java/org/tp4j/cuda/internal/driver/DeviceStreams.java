@@ -3,6 +3,7 @@ package org.tp4j.cuda.internal.driver;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
 import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.cuda.stream.CudaStream;
@@ -10,6 +11,9 @@ import org.tp4j.cuda.stream.StreamTrace;
 
 /** A device's streams: one for kernels, one with a higher priority for collectives, and what others ask for. */
 public final class DeviceStreams {
+    private static final long SPIN_NANOS = 50_000;
+    private static final long NAP_NANOS = 100_000;
+
     private final CudaDevice device;
     private final EventPool events;
     private final int highestPriority;
@@ -58,6 +62,22 @@ public final class DeviceStreams {
     public void release(CudaStream stream) {
         if (stream instanceof DeviceStream own && own != compute && own != communication && all.remove(own)) {
             own.release();
+        }
+    }
+
+    /** Waits until no stream has work left, by asking again and again; throws when the device fails meanwhile. */
+    public void awaitIdle(DeviceHealth health) {
+        compute.checkNotCapturing();
+        for (DeviceStream stream : all) {
+            long start = System.nanoTime();
+            while (!stream.isIdle()) {
+                health.check();
+                if (System.nanoTime() - start < SPIN_NANOS) {
+                    Thread.onSpinWait();
+                } else {
+                    LockSupport.parkNanos(NAP_NANOS);
+                }
+            }
         }
     }
 

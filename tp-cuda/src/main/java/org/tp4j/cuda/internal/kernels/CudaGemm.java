@@ -8,6 +8,7 @@ import jcuda.jcublas.JCublas2;
 import jcuda.jcublas.cublasComputeType;
 import jcuda.jcublas.cublasGemmAlgo;
 import jcuda.jcublas.cublasHandle;
+import jcuda.jcublas.cublasMath;
 import jcuda.jcublas.cublasOperation;
 import jcuda.jcublas.cublasStatus;
 import jcuda.runtime.cudaStream_t;
@@ -175,6 +176,10 @@ public final class CudaGemm implements GemmKernels {
             made = new cublasHandle();
             check(JCublas2.cublasCreate(made), "cublasCreate"); // on failure the handle's content is no handle
             check(JCublas2.cublasSetStream(made, new cudaStream_t(stream.stream())), "cublasSetStream");
+            // Otherwise a product whose k is split among blocks may add their sums in 16 bits.
+            check(
+                    JCublas2.cublasSetMathMode(made, cublasMath.CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
+                    "cublasSetMathMode");
             // Its own memory, so that captured steps need none of cuBLAS's. Setting the stream would take it away
             // again.
             workspace = pool.take(WORKSPACE_BYTES);

@@ -16,6 +16,8 @@ import org.tp4j.tensor.internal.NativeLibrary;
  */
 public final class CudaToolkit {
     private static final int CUDA_13 = 13000;
+    private static final int FIRST_FOR_BLACKWELL = 12080;
+    private static final int BLACKWELL = 100;
 
     private CudaToolkit() {}
 
@@ -23,18 +25,20 @@ public final class CudaToolkit {
      * Opens them; the files of NVRTC and of cuBLAS.
      *
      * @param driverVersion CUDA version the driver supports, such as 12060
+     * @param computeCapability the highest of the devices, such as 90
      * @throws NativeLibraryException if there are none, with every place looked at
      */
-    public static List<String> open(int driverVersion) {
+    public static List<String> open(int driverVersion, int computeCapability) {
         List<String> tried = new ArrayList<>();
-        List<String> paths = openMajor(12, tried);
+        int atLeast = computeCapability >= BLACKWELL ? FIRST_FOR_BLACKWELL : 0;
+        List<String> paths = openMajor(12, atLeast, tried);
         if (!paths.isEmpty()) {
             return paths;
         }
         if (driverVersion < CUDA_13) {
             tried.add("libraries of CUDA 13: not for a driver of CUDA " + version(driverVersion));
         } else {
-            paths = openMajor(13, tried);
+            paths = openMajor(13, 0, tried);
             if (!paths.isEmpty()) {
                 NativeLibrary.load(CudaToolkit.class, "tp4j_nvrtc_forward");
                 NativeLibrary.load(CudaToolkit.class, "tp4j_cublas_forward");
@@ -54,11 +58,15 @@ public final class CudaToolkit {
         return number / 1000 + "." + number % 1000 / 10;
     }
 
-    private static List<String> openMajor(int major, List<String> tried) {
+    /** @param atLeast the CUDA version that the devices need; an older library is closed again */
+    private static List<String> openMajor(int major, int atLeast, List<String> tried) {
         String cu = "cu" + major + "/lib";
         LibrarySearch nvrtcSearch = search("NVRTC", "nvrtc", "libnvrtc.so." + major, "cuda_nvrtc/lib", cu);
         LibrarySearch.Opened nvrtc = nvrtcSearch.tryOpen(tried);
         if (nvrtc == null) {
+            return List.of();
+        }
+        if (isOlder(nvrtc, NativeLoader.nvrtcVersion(nvrtc.handle()), atLeast, tried)) {
             return List.of();
         }
         openBuiltins(nvrtc.path(), tried);
@@ -73,6 +81,10 @@ public final class CudaToolkit {
         if (cublas == null) {
             return List.of();
         }
+        if (isOlder(cublas, NativeLoader.cublasVersion(cublas.handle()), atLeast, tried)) {
+            NativeLoader.close(nvrtc.handle());
+            return List.of();
+        }
         String node = major == 12 ? "libcublas.so.12" : null;
         for (String symbol : List.of("cublasCreate_v2", "cublasGemmEx", "cublasGemmStridedBatchedEx")) {
             // The system's loader would end the process at the first call of a missing one.
@@ -82,6 +94,16 @@ public final class CudaToolkit {
             }
         }
         return List.of(nvrtc.path(), cublas.path());
+    }
+
+    private static boolean isOlder(LibrarySearch.Opened library, int version, int atLeast, List<String> tried) {
+        if (version == 0 || version >= atLeast) {
+            return false;
+        }
+        tried.add(library.path() + ": of CUDA " + version(version) + ", this GPU needs CUDA " + version(atLeast)
+                + " or later");
+        NativeLoader.close(library.handle());
+        return true;
     }
 
     private static LibrarySearch search(String name, String property, String soname, String... pipFolders) {

@@ -22,17 +22,25 @@ import org.tp4j.tensor.NativeLibraryException;
  * {@code nvidia} packages of the Python installations in sight (those on the {@code PATH}, {@code VIRTUAL_ENV},
  * {@code CONDA_PREFIX}, {@code ~/.local}, {@code /usr}, {@code /usr/local}, {@code /opt}); the class path, if the redistributable artifact of
  * {@code org.bytedeco:cuda} is on it. With a
- * simulator set, only there.
+ * simulator set, only there. The driver is looked for in the system's folders and by the system's loader before all of these.
  */
 public final class LibrarySearch {
     /** System property: folder of simulated libraries that are used instead of NVIDIA's. For tests. */
     public static final String SIMULATOR = "tp4j.cuda.simulator";
+
+    /** Where distributions and container runtimes put the driver's library. */
+    private static final List<Path> SYSTEM_FOLDERS = List.of(
+            Path.of("/usr/lib/x86_64-linux-gnu"),
+            Path.of("/usr/lib64"),
+            Path.of("/usr/lib/wsl/lib"),
+            Path.of("/run/opengl-driver/lib"));
 
     private final String name;
     private final String property;
     private final List<String> sonames;
     private final List<String> pipFolders;
     private final String hint;
+    private final boolean systemFirst;
 
     /**
      * What to look for.
@@ -44,11 +52,27 @@ public final class LibrarySearch {
      * @param hint what to install or set where it is missing
      */
     public LibrarySearch(String name, String property, List<String> sonames, List<String> pipFolders, String hint) {
+        this(name, property, sonames, pipFolders, hint, false);
+    }
+
+    private LibrarySearch(
+            String name,
+            String property,
+            List<String> sonames,
+            List<String> pipFolders,
+            String hint,
+            boolean systemFirst) {
+        this.systemFirst = systemFirst;
         this.name = name;
         this.property = property;
         this.sonames = List.copyOf(sonames);
         this.pipFolders = List.copyOf(pipFolders);
         this.hint = hint;
+    }
+
+    /** A search for the driver: where the system has its libraries first, since toolkits hold stubs of it. */
+    public static LibrarySearch ofDriver(String name, String property, String soname, String hint) {
+        return new LibrarySearch(name, property, List.of(soname), List.of(), hint, true);
     }
 
     /**
@@ -125,6 +149,10 @@ public final class LibrarySearch {
                 candidates.add(Path.of(simulator, soname).toAbsolutePath().toString());
             }
             return candidates;
+        }
+        if (systemFirst) {
+            addFound(candidates, SYSTEM_FOLDERS);
+            candidates.addAll(sonames);
         }
         addFound(candidates, toolkitFolders(environment));
         candidates.addAll(sonames);

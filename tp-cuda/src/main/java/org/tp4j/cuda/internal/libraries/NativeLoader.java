@@ -26,6 +26,18 @@ public final class NativeLoader {
     /** Whether an opened library has a symbol, of a version node if one is given. */
     static native boolean has(long handle, String symbol, @Nullable String version);
 
+    /** Closes an opened library, so that another one of its soname can be opened. */
+    static native void close(long handle);
+
+    /** The highest compute capability among the driver's devices, such as 90, after {@code cuInit}; 0 if unknown. */
+    public static native int computeCapability(long driver);
+
+    /** The CUDA version of an NVRTC, such as 12060; 0 if unknown. */
+    static native int nvrtcVersion(long nvrtc);
+
+    /** The CUDA version of a cuBLAS, such as 12060; 0 if unknown. */
+    static native int cublasVersion(long cublas);
+
     /**
      * Calls a driver function with one integer result, after {@code cuInit} if asked.
      *

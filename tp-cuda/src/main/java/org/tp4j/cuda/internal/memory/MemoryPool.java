@@ -2,7 +2,6 @@ package org.tp4j.cuda.internal.memory;
 
 import java.util.Collections;
 import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import jcuda.driver.CUresult;
@@ -33,6 +32,7 @@ public final class MemoryPool implements Lease.Lender {
 
     private final CudaDevice device;
     private final DeviceStream stream;
+    private final Runnable awaitIdle;
     private final Shelf common = new Shelf();
     private final Set<DeviceMemory> held = Collections.newSetFromMap(new IdentityHashMap<>());
     private final ConcurrentLinkedQueue<Lease> unreachable = new ConcurrentLinkedQueue<>();
@@ -41,10 +41,16 @@ public final class MemoryPool implements Lease.Lender {
     private long heldBytes;
     private long driverCalls;
 
-    /** @param stream the stream that orders all work on the memory */
-    public MemoryPool(CudaDevice device, DeviceStream stream) {
+    /**
+     * A pool.
+     *
+     * @param stream the stream that orders all work on the memory
+     * @param awaitIdle waits until the device has nothing to do, without blocking the driver
+     */
+    public MemoryPool(CudaDevice device, DeviceStream stream, Runnable awaitIdle) {
         this.device = device;
         this.stream = stream;
+        this.awaitIdle = awaitIdle;
     }
 
     /**
@@ -135,13 +141,15 @@ public final class MemoryPool implements Lease.Lender {
         }
     }
 
-    /** Returns the free blocks to the driver. */
+    /**
+     * Returns the free blocks to the driver, once the device is idle: to free memory synchronizes the device, and with a
+     * collective under way that waits for another rank of this process, that rank could not enqueue its own.
+     */
     public synchronized void trim() {
         device.makeCurrent();
-        List<DeviceMemory> blocks = common.takeAll();
-        if (!blocks.isEmpty()) {
-            stream.synchronize();
-            blocks.forEach(this::free);
+        if (!common.isEmpty()) {
+            awaitIdle.run();
+            common.takeAll().forEach(this::free);
         }
     }
 

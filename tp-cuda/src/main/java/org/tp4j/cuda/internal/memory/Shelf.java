@@ -27,6 +27,10 @@ public final class Shelf {
         blocks.push(block);
     }
 
+    boolean isEmpty() {
+        return bySize.stream().allMatch(blocks -> blocks == null || blocks.isEmpty());
+    }
+
     List<DeviceMemory> takeAll() {
         List<DeviceMemory> all = new ArrayList<>();
         for (ArrayDeque<DeviceMemory> blocks : bySize) {

@@ -53,7 +53,7 @@ class RealLibrariesTest {
         try {
             // JCuda's natives need a driver to be loaded at all; any will do, a simulated one too.
             new LibrarySearch("the driver", "tp4j.cuda.driver", List.of("libcuda.so.1"), List.of(), "").open();
-            CudaToolkit.open(ANY_DRIVER);
+            CudaToolkit.open(ANY_DRIVER, 0);
         } catch (NativeLibraryException e) {
             missing = e.getMessage();
             return;

@@ -67,6 +67,14 @@ class LibrarySearchTest {
     }
 
     @Test
+    void shouldLookForTheDriverWhereTheSystemHasItBeforeToolkits() throws IOException {
+        Path stub = file("cuda", "lib64", "libnothing.so.7");
+        LibrarySearch driver = LibrarySearch.ofDriver("Driver", PROPERTY, "libnothing.so.7", "install it");
+        assertThat(driver.candidates(Map.of("CUDA_HOME", folder.resolve("cuda").toString())))
+                .containsExactly("libnothing.so.7", stub.toString());
+    }
+
+    @Test
     void shouldFindThePackagesOfThePythonOnThePath() throws IOException {
         Path library = file("opt", "lib", "python3.9", "site-packages", "nvidia", "nothing", "lib", "libnothing.so.7");
         Path newer = file("opt", "lib", "python3.12", "site-packages", "nvidia", "nothing", "lib", "libnothing.so.7");

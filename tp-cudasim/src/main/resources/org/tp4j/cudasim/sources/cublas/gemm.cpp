@@ -57,7 +57,7 @@ Rounding roundingOf(const Call& call, const Handle& handle) {
     if (call.compute == COMPUTE_32F_FAST_16F) return Rounding::HALF;
     if (call.compute == COMPUTE_32F_FAST_16BF) return Rounding::BFLOAT16;
     bool tf32 = call.compute == COMPUTE_32F_FAST_TF32 ||
-            (call.compute == COMPUTE_32F && handle.mathMode == TF32_TENSOR_OP_MATH);
+            (call.compute == COMPUTE_32F && (handle.mathMode & MATH_MODES) == TF32_TENSOR_OP_MATH);
     return tf32 ? Rounding::TF32 : Rounding::NONE;
 }
 
@@ -221,6 +221,26 @@ struct Job {
     Rounding rounding;
 };
 
+// Unless told otherwise, cuBLAS may split a long k among blocks and add their sums in the type of the output.
+bool splits(const Job& job) {
+    constexpr int64_t LONG = 256;
+    int out = job.call.c.type;
+    return job.call.k >= LONG && (out == CUDA_R_16F || out == CUDA_R_16BF) &&
+            !(job.handle.mathMode & DISALLOW_REDUCED_PRECISION_REDUCTION);
+}
+
+void multiplyInTwo(Product product) {
+    size_t first = product.k / 2, width = bytesOf(product.inputType);
+    Product second = product;
+    product.k = first;
+    multiply(product);
+    second.k -= first;
+    second.a = static_cast<const char*>(product.a) + first * (product.transposeA ? 1 : product.lda) * width;
+    second.b = static_cast<const char*>(product.b) + first * (product.transposeB ? product.ldb : 1) * width;
+    second.beta = 1;
+    multiply(second);
+}
+
 void run(void* data) {
     Job& job = *static_cast<Job*>(data);
     const Call& call = job.call;
@@ -244,7 +264,11 @@ void run(void* data) {
         product.a = reinterpret_cast<const void*>(call.a.address + q * call.a.stride * bytesOf(call.a.type));
         product.b = reinterpret_cast<const void*>(call.b.address + q * call.b.stride * bytesOf(call.b.type));
         product.c = reinterpret_cast<void*>(call.c.address + q * call.c.stride * bytesOf(call.c.type));
-        multiply(product);
+        if (splits(job)) {
+            multiplyInTwo(product);
+        } else {
+            multiply(product);
+        }
     }
 }
 

@@ -12,6 +12,8 @@ typedef struct cublasContext* cublasHandle_t;
 namespace cusim {
 
 enum MathMode { DEFAULT_MATH = 0, TF32_TENSOR_OP_MATH = 3 };
+constexpr int MATH_MODES = 15;                            // the bits of the above
+constexpr int DISALLOW_REDUCED_PRECISION_REDUCTION = 16;  // may be added to it
 
 struct Handle {
     CUcontext context;

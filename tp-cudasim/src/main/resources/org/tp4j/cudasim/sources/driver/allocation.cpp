@@ -46,7 +46,11 @@ API CUresult cuMemFree_v2(CUdeviceptr address) {
         return refuse(CUDA_ERROR_INVALID_VALUE, "cuMemFree: %p is not the start of an allocation%s",
                 reinterpret_cast<void*>(address), Memory::instance().isFreed(address) ? " (freed already)" : "");
     }
-    drainDevice(owner(allocation));
+    {
+        // The driver synchronizes the device and lets no other thread of the process enqueue meanwhile.
+        std::unique_lock<std::shared_mutex> alone(enqueuing());
+        drainDevice(owner(allocation));
+    }
     if (!Memory::instance().forget(address, &allocation)) return CUDA_ERROR_INVALID_VALUE;
     Memory::instance().close(allocation);
     return CUDA_SUCCESS;

@@ -165,6 +165,7 @@ API CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
 
 API CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
     if (!deviceAt(device)) return CUDA_ERROR_INVALID_DEVICE;
+    static const int capability = static_cast<int>(setting("CUSIM_CAPABILITY", 90));
     static const std::map<int, int> values = {
             {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
             {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
@@ -187,8 +188,8 @@ API CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUde
             {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
             {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 2},
             {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
-            {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
-            {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
+            {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, capability / 10},
+            {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, capability % 10},
             {CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 1},
             {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 233472},
             {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},

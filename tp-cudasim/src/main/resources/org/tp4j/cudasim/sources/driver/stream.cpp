@@ -145,7 +145,13 @@ static std::function<void()> afterNullStreamRules(const std::shared_ptr<Stream>&
     };
 }
 
+std::shared_mutex& enqueuing() {
+    static auto* mutex = new std::shared_mutex;
+    return *mutex;
+}
+
 CUresult enqueue(const std::shared_ptr<Stream>& stream, Operation operation) {
+    std::shared_lock<std::shared_mutex> lock(enqueuing());
     bool captured = false;
     REQUIRE(Capture::admit(stream, &captured));
     trace(stream->context.device, stream->number, captured, operation.kind, operation.name);

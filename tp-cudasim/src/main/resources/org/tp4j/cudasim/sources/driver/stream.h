@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <shared_mutex>
 #include <thread>
 
 #include "driver/context.h"
@@ -79,6 +80,9 @@ Handles<Event, CUevent>& events();
 
 // Puts work on a stream: into its queue, or into the graph that is being captured from it.
 CUresult enqueue(const std::shared_ptr<Stream>& stream, Operation operation);
+
+// Shared by threads that enqueue work, whatever the device; taken alone by who synchronizes a device within the driver.
+std::shared_mutex& enqueuing();
 
 // Waits for all work of a context.
 void drainDevice(Context& context);

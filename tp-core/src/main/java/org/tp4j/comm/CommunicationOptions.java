@@ -11,15 +11,24 @@ import org.tp4j.comm.record.CheckingGroup;
  * Settings of the collectives, fixed when ranks start.
  *
  * @param timeoutMs how long a rank waits for its peers in one call before it reports who is behind and fails
+ * @param startTimeoutMs how long a rank waits for its peers to join the job: processes start apart, by what a busy machine
+ *     takes to load them, which says nothing about a call
  * @param checking whether ranks compare signatures before any data moves ({@link CheckingGroup})
  * @param flightRecord folder for the last calls of a failing rank, or null for none
  * @param engine what carries collectives between devices: {@code auto}, {@code host} or an engine's name, see
  *     {@link GroupEngines#choose}
  */
 public record CommunicationOptions(
-        long timeoutMs, boolean checking, @Nullable Path flightRecord, String engine) {
-    /** System property: seconds a rank waits for its peers; 600 by default. Ranks have at least 60 to start. */
+        long timeoutMs,
+        long startTimeoutMs,
+        boolean checking,
+        @Nullable Path flightRecord,
+        String engine) {
+    /** System property: seconds a rank waits for its peers in a call; 600 by default. */
     public static final String TIMEOUT = "tp4j.comm.timeoutSeconds";
+
+    /** System property: seconds a rank waits for its peers to start; by default as in a call, and at least 60. */
+    public static final String START_TIMEOUT = "tp4j.comm.startTimeoutSeconds";
 
     /** System property: {@code true} turns checking mode on. */
     public static final String CHECKING = "tp4j.comm.check";
@@ -41,6 +50,11 @@ public record CommunicationOptions(
 
     /** Checks the values. */
     public CommunicationOptions {
+        check(timeoutMs);
+        check(startTimeoutMs);
+    }
+
+    private static void check(long timeoutMs) {
         if (timeoutMs <= 0 || timeoutMs > LONGEST_MS) {
             throw new IllegalArgumentException("timeout of " + timeoutMs
                     + " ms; HINT: it must be positive, and at most a year, " + LONGEST_MS + " ms");
@@ -49,33 +63,33 @@ public record CommunicationOptions(
 
     /** Read from the system properties. */
     public static CommunicationOptions fromSystem() {
-        String seconds = System.getProperty(TIMEOUT, "600");
-        long timeoutMs;
-        try {
-            double parsed = Double.parseDouble(seconds);
-            if (!(parsed > 0 && parsed <= LONGEST_MS / 1000.0)) {
-                throw new IllegalArgumentException("-D" + TIMEOUT + "=" + seconds
-                        + "; HINT: a number of seconds above 0 and at most a year, " + LONGEST_MS / 1000);
-            }
-            timeoutMs = Math.max(1, Math.round(1000 * parsed));
-        } catch (NumberFormatException e) {
-            throw new IllegalArgumentException(
-                    "-D" + TIMEOUT + "=" + seconds + " is not a number of seconds; HINT: such as 600", e);
-        }
+        long timeoutMs = milliseconds(TIMEOUT, 600_000);
+        long startTimeoutMs = milliseconds(START_TIMEOUT, Math.max(timeoutMs, START_MS));
         String folder = System.getProperty(FLIGHT_RECORD, "");
         return new CommunicationOptions(
                 timeoutMs,
+                startTimeoutMs,
                 Boolean.getBoolean(CHECKING),
                 folder.isEmpty() ? null : Path.of(folder),
                 System.getProperty(ENGINE, AUTO));
     }
 
-    /**
-     * How long a rank waits for its peers to join the job: processes start apart, by what a busy machine takes to load
-     * them, which says nothing about a call.
-     */
-    public long startTimeoutMs() {
-        return Math.max(timeoutMs, START_MS);
+    private static long milliseconds(String property, long otherwise) {
+        String seconds = System.getProperty(property, "");
+        if (seconds.isEmpty()) {
+            return otherwise;
+        }
+        double parsed;
+        try {
+            parsed = Double.parseDouble(seconds);
+        } catch (NumberFormatException e) {
+            parsed = Double.NaN;
+        }
+        if (!(parsed > 0 && parsed * 1000 <= LONGEST_MS)) {
+            throw new IllegalArgumentException("-D" + property + "=" + seconds
+                    + "; HINT: a number of seconds, more than 0 and at most a year, " + LONGEST_MS / 1000);
+        }
+        return Math.max(1, Math.round(1000 * parsed));
     }
 
     /** The folder for flight records, if one is set. */
@@ -83,23 +97,23 @@ public record CommunicationOptions(
         return Optional.ofNullable(flightRecord);
     }
 
-    /** With another timeout. */
+    /** With another timeout, and at least as much time to start. */
     public CommunicationOptions withTimeoutMs(long ms) {
-        return new CommunicationOptions(ms, checking, flightRecord, engine);
+        return new CommunicationOptions(ms, Math.max(ms, startTimeoutMs), checking, flightRecord, engine);
     }
 
     /** With checking mode on or off. */
     public CommunicationOptions withChecking(boolean on) {
-        return new CommunicationOptions(timeoutMs, on, flightRecord, engine);
+        return new CommunicationOptions(timeoutMs, startTimeoutMs, on, flightRecord, engine);
     }
 
     /** With another folder for flight records. */
     public CommunicationOptions withFlightRecord(@Nullable Path folder) {
-        return new CommunicationOptions(timeoutMs, checking, folder, engine);
+        return new CommunicationOptions(timeoutMs, startTimeoutMs, checking, folder, engine);
     }
 
     /** With another engine. */
     public CommunicationOptions withEngine(String name) {
-        return new CommunicationOptions(timeoutMs, checking, flightRecord, name);
+        return new CommunicationOptions(timeoutMs, startTimeoutMs, checking, flightRecord, name);
     }
 }

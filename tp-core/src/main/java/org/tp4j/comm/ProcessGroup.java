@@ -8,7 +8,8 @@ import org.tp4j.tensor.NdArray;
  *
  * <p>Every rank of the group makes the same calls in the same order. A call starts the work and returns at once; until the
  * returned {@link Work} has been awaited, the arrays must not be touched and their scopes must stay open. Several calls may
- * be outstanding, and they may be awaited in any order. Arrays that are themselves {@linkplain NdArray#await() pending} are
+ * be outstanding, and they may be awaited in any order. One thread uses a group at a time: another one must not make a call
+ * before the first has awaited its own, which is an error where it is noticed. Arrays that are themselves {@linkplain NdArray#await() pending} are
  * awaited first. Ranks in arguments are ranks <em>of this group</em>. Arrays are treated as flat runs of elements; their
  * shapes are only checked: where all ranks contribute equally much (all-reduce, reduce, broadcast), the shapes must be
  * equal. Empty arrays are legal and take part. A call may work in place: in and out are the same elements, or the smaller

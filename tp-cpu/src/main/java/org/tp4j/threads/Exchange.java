@@ -1,8 +1,10 @@
 package org.tp4j.threads;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
@@ -16,8 +18,8 @@ final class Exchange {
     private final ThreadJob job;
     private final String name;
     private final List<Integer> worldRanks;
-    private final SharedCall collectives;
-    private final AtomicReferenceArray<@Nullable SharedCall> channels;
+    private final AtomicReferenceArray<@Nullable SharedCall> collectives;
+    private final Map<Long, SharedCall> channels = new HashMap<>(); // those that one side has not taken yet
     private final AtomicIntegerArray closed;
 
     Exchange(ThreadJob job, String name, List<Integer> worldRanks) {
@@ -25,8 +27,11 @@ final class Exchange {
         this.name = name;
         this.worldRanks = List.copyOf(worldRanks);
         int size = worldRanks.size();
-        this.collectives = new SharedCall(size);
-        this.channels = new AtomicReferenceArray<>(size * size);
+        this.collectives = new AtomicReferenceArray<>(size);
+        SharedCall head = new SharedCall(size);
+        for (int rank = 0; rank < size; rank++) {
+            collectives.set(rank, head);
+        }
         this.closed = new AtomicIntegerArray(size);
     }
 
@@ -42,23 +47,27 @@ final class Exchange {
         return worldRanks;
     }
 
-    /** Head of the chain of collectives; the first call is its successor. */
-    SharedCall collectives() {
-        return collectives;
+    /**
+     * Head of the chain of collectives for a rank, which takes it once; the first call is its successor. Whoever kept it would
+     * keep all calls.
+     */
+    SharedCall takeCollectives(int rank) {
+        return Objects.requireNonNull(collectives.getAndSet(rank, null));
     }
 
-    /** Head of the chain of messages from one rank to another; the first message is its successor. */
-    SharedCall channel(int from, int to) {
-        int index = from * worldRanks.size() + to;
-        SharedCall found = channels.get(index);
-        if (found == null) {
-            SharedCall created = new SharedCall(2);
-            found = channels.compareAndExchange(index, null, created);
-            if (found == null) {
-                found = created;
-            }
+    /**
+     * Head of the chain of messages from one rank to another; the first message is its successor. Each side takes it once, with
+     * its first message.
+     */
+    synchronized SharedCall takeChannel(int from, int to) {
+        long key = (long) from * worldRanks.size() + to;
+        SharedCall waiting = channels.remove(key);
+        if (waiting != null) {
+            return waiting;
         }
-        return found;
+        SharedCall created = new SharedCall(2);
+        channels.put(key, created);
+        return created;
     }
 
     void close(int rank) {
@@ -79,6 +88,7 @@ final class Exchange {
                 break;
             }
         }
+        party.record().awaited();
         party.setWaiter(Thread.currentThread());
         try {
             while (call.state() == state) {
@@ -111,7 +121,8 @@ final class Exchange {
             if (exit != null || hasClosed) {
                 String what = exit == null ? "has closed the group" : exit.what();
                 call.fail(
-                        "rank " + worldRank + " " + what + "; " + party.record() + " cannot complete",
+                        "rank " + worldRank + " " + what + "; rank " + worldRanks.get(party.rank()) + " needs it in "
+                                + party.record(),
                         exit == null ? null : exit.cause());
                 return;
             }
@@ -122,18 +133,8 @@ final class Exchange {
     }
 
     private String timeoutMessage(List<Integer> missing, Party party, long waitedNanos) {
-        StringBuilder text = new StringBuilder();
-        text.append(String.format(
-                Locale.ROOT, "rank %d of group '%s' has waited %.1f s in ", party.rank(), name, waitedNanos * 1e-9));
-        text.append(party.record()).append(" for ");
-        text.append(missing.size() == 1 ? "world rank " + missing.get(0) : "world ranks " + missing);
-        for (int rank : missing) {
-            text.append("; ").append(job.recorder(rank).position());
-        }
-        return text.append("; HINT: -D")
-                .append(CommunicationOptions.TIMEOUT)
-                .append("=N allows more time")
-                .toString();
+        return job.stragglers(worldRanks.get(party.rank())).report(party.record(), missing, waitedNanos) + "; HINT: -D"
+                + CommunicationOptions.TIMEOUT + "=N allows more time";
     }
 
     /** The rank in a slot of the party's call: in a message there are two, this rank and its peer. */

@@ -57,7 +57,7 @@ final class SharedCall {
     private final AtomicInteger finished = new AtomicInteger();
     private volatile int state = OPEN;
     private volatile @Nullable SharedCall next;
-    private @Nullable DataMovement movement; // if more than one chunk; written before state becomes READY
+    private volatile @Nullable DataMovement movement; // if more than one chunk; written before state becomes READY
     private volatile @Nullable Failure failure;
 
     /** Why a call failed. */
@@ -151,7 +151,10 @@ final class SharedCall {
         if (state != READY) {
             return;
         }
-        DataMovement work = Objects.requireNonNull(movement);
+        DataMovement work = movement;
+        if (work == null) {
+            return; // done meanwhile
+        }
         int chunks = work.chunks();
         for (int chunk = claimed.getAndIncrement(); chunk < chunks; chunk = claimed.getAndIncrement()) {
             try {
@@ -171,8 +174,15 @@ final class SharedCall {
 
     /** Ends the call: no thread touches the arrays any more. */
     private void end() {
-        state = failure == null ? DONE : FAILED;
+        boolean good = failure == null;
+        state = good ? DONE : FAILED;
         wakeAll();
+        if (good) {
+            movement = null;
+            for (int i = 0; i < partyCount(); i++) {
+                parties.set(i, null); // with the arrays, which the group's latest call would keep
+            }
+        }
     }
 
     /** Fails a call that cannot proceed, for every party; no effect once all have arrived. */

@@ -14,8 +14,8 @@ import org.tp4j.tensor.NdArray;
 /** An in-JVM group as one of its ranks sees it, with the data movement of each collective. */
 final class ThreadGroup extends EngineGroup {
     private final Exchange exchange;
-    private final SharedCall[] sends;
-    private final SharedCall[] receives;
+    private final @Nullable SharedCall[] sends;
+    private final @Nullable SharedCall[] receives;
     private SharedCall latest;
 
     ThreadGroup(Exchange exchange, int rank) {
@@ -25,13 +25,9 @@ final class ThreadGroup extends EngineGroup {
                 exchange.worldRanks(),
                 exchange.job().recorder(exchange.worldRanks().get(rank)));
         this.exchange = exchange;
-        this.latest = exchange.collectives();
+        this.latest = exchange.takeCollectives(rank);
         this.sends = new SharedCall[size()];
         this.receives = new SharedCall[size()];
-        for (int peer = 0; peer < size(); peer++) {
-            sends[peer] = exchange.channel(rank, peer);
-            receives[peer] = exchange.channel(peer, rank);
-        }
     }
 
     @Override
@@ -135,15 +131,19 @@ final class ThreadGroup extends EngineGroup {
     @Override
     public Work startSend(CallRecord record, NdArray array, int peer) {
         NdArray host = HostStagedWork.isOnHost(array) ? array : HostStagedWork.copyOf(array);
-        sends[peer] = sends[peer].next();
-        return join(sends[peer], new Party(0, rank(), record, host, null), ThreadGroup::message);
+        SharedCall before = sends[peer];
+        SharedCall next = (before == null ? exchange.takeChannel(rank(), peer) : before).next();
+        sends[peer] = next;
+        return join(next, new Party(0, rank(), record, host, null), ThreadGroup::message);
     }
 
     @Override
     public Work startReceive(CallRecord record, NdArray array, int peer) {
         NdArray host = HostStagedWork.isOnHost(array) ? array : HostStagedWork.room(array);
-        receives[peer] = receives[peer].next();
-        Work work = join(receives[peer], new Party(1, rank(), record, null, host), ThreadGroup::message);
+        SharedCall before = receives[peer];
+        SharedCall next = (before == null ? exchange.takeChannel(peer, rank()) : before).next();
+        receives[peer] = next;
+        Work work = join(next, new Party(1, rank(), record, null, host), ThreadGroup::message);
         return host == array ? work : new HostStagedWork(work, host, array);
     }
 

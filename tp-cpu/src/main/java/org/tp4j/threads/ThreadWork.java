@@ -19,7 +19,11 @@ final class ThreadWork implements Work {
         if (call.state() == SharedCall.READY) {
             call.help();
         }
-        return call.state() >= SharedCall.DONE;
+        int state = call.state();
+        if (state == SharedCall.DONE) {
+            party.record().done();
+        }
+        return state >= SharedCall.DONE;
     }
 
     @Override

@@ -21,6 +21,7 @@ public abstract class EngineGroup extends AbstractProcessGroup implements Abstra
     private final int rank;
     private final List<Integer> worldRanks;
     private final FlightRecorder recorder;
+    private final GroupUse use;
     private long collectives;
     private long messages;
     private volatile boolean closed;
@@ -37,6 +38,7 @@ public abstract class EngineGroup extends AbstractProcessGroup implements Abstra
         this.rank = rank;
         this.worldRanks = List.copyOf(worldRanks);
         this.recorder = recorder;
+        this.use = new GroupUse(name);
     }
 
     /** Forms the groups of a split; the call has been recorded. */
@@ -76,6 +78,15 @@ public abstract class EngineGroup extends AbstractProcessGroup implements Abstra
     @Override
     protected final Work invoke(Invocation invocation) {
         checkOpen(invocation.kind());
+        use.enter(invocation.kind());
+        try {
+            return start(invocation);
+        } finally {
+            use.leave();
+        }
+    }
+
+    private Work start(Invocation invocation) {
         CollectiveCall call;
         try {
             call = invocation.checked().get();
@@ -103,7 +114,17 @@ public abstract class EngineGroup extends AbstractProcessGroup implements Abstra
     @Override
     public final ProcessGroup split(String name, int color, int key) {
         checkOpen(Collective.SPLIT);
-        return startSplit(record(CollectiveCall.withoutData(Collective.SPLIT)), name, color, key);
+        use.enter(Collective.SPLIT);
+        try {
+            CallRecord record = record(CollectiveCall.withoutData(Collective.SPLIT));
+            try {
+                return startSplit(record, name, color, key);
+            } finally {
+                record.settled();
+            }
+        } finally {
+            use.leave();
+        }
     }
 
     @Override
@@ -135,6 +156,7 @@ public abstract class EngineGroup extends AbstractProcessGroup implements Abstra
         String path = ExecutionContext.current().modulePath();
         CallRecord record = new CallRecord(name, rank, sequence, call, path);
         recorder.add(record);
+        use.made(record);
         return record;
     }
 }

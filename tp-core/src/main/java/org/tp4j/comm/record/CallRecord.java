@@ -20,6 +20,7 @@ public final class CallRecord {
     private final long postedNanos = System.nanoTime();
     private volatile State state = State.POSTED;
     private volatile boolean awaited;
+    private volatile boolean settled;
 
     /**
      * A call that has just been made.
@@ -79,6 +80,16 @@ public final class CallRecord {
     /** Marks it as waited for. */
     public void awaited() {
         awaited = true;
+    }
+
+    /** Whether its caller needs it no more: it is over, or on a device whose stream waits for it. */
+    public boolean isSettled() {
+        return settled || state != State.POSTED;
+    }
+
+    /** Marks it as settled. */
+    public void settled() {
+        settled = true;
     }
 
     /** Marks it as complete. */

@@ -79,30 +79,9 @@ class MpiFailureTest {
     }
 
     @Test
-    void shouldEndAllWhenARankExitsInTheMiddle() throws Exception {
-        run(3, "exit", 1);
-    }
-
-    @Test
-    void shouldNameARankThatIsStopped() throws Exception {
-        MpiRun.Result result = run(3, "stop", 2);
-        assertThat(result.output())
-                .contains("in call 3 on group 'world': allReduce(sum, float32 [1])")
-                .containsPattern("rank 2 has been silent for [0-9.]+ s; before that, rank 2 has made 2 calls")
-                .contains("HINT: -Dtp4j.comm.timeoutSeconds");
-    }
-
-    @Test
     void shouldNameTheRankThatServesTheControlChannelWhenItIsStopped() throws Exception {
         MpiRun.Result result = run(3, "stop", 0);
         assertThat(result.output()).contains("rank 0 is silent");
-    }
-
-    @Test
-    void shouldNameARankThatIsLate() throws Exception {
-        MpiRun.Result result = run(3, "late", 1);
-        assertThat(result.output())
-                .containsPattern("rank 1 is elsewhere: rank 1 has made 2 calls, the last call 2 on group 'world'");
     }
 
     @Test

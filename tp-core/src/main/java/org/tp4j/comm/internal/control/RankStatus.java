@@ -158,6 +158,11 @@ public record RankStatus(String position, Map<String, Long> latest, List<Call> c
                 return "waits in " + call.described() + "; " + position;
             }
         }
+        for (Call call : calls) {
+            if (call.state() == State.STARTED) {
+                return "has started " + call.described() + "; " + position;
+            }
+        }
         return "is elsewhere: " + position;
     }
 

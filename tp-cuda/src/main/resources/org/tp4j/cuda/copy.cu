@@ -34,7 +34,7 @@ extern "C" __global__ void repeat(CopyArgs a) {
         for (int k = 0; k < N; k++) {
             pack.at[k] = element;
         }
-        dst[place.at[0]] = pack;
+        storeWhole((SCALAR*)(dst + place.at[0]), pack);
     }
 }
 

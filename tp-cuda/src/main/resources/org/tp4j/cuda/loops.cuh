@@ -7,7 +7,7 @@ template <int N, class T> __device__ __forceinline__ Pack<T, N> loadPack(const T
 }
 
 template <class T, int N> __device__ __forceinline__ void storePack(T* p, Pack<T, N> pack) {
-    *reinterpret_cast<Pack<T, N>*>(p) = pack;
+    storeWhole(p, pack);
 }
 
 // How many elements at p come before the first place where a pack of N may lie.

@@ -100,7 +100,7 @@ template <class T> struct Row {
     __device__ __forceinline__ void store(int pack, const Pack<T>& r) const {
         int j = first(pack);
         if (whole && j >= 0 && j + N <= n) {
-            *(Pack<T>*)(elements + j) = r;
+            storeWhole(elements + j, r);
         } else {
 #pragma unroll
             for (int e = 0; e < N; e++) {

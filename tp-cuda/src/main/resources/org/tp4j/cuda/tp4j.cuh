@@ -189,3 +189,27 @@ template <class T, class C> __device__ __forceinline__ T store(C x) {
 template <class T, int N = 16 / sizeof(T)> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Pack {
     T at[N];
 };
+
+// Stores a pack in device memory by accesses of up to 16 bytes. A plain assignment does so on the simulator; nvcc and NVRTC
+// split it into single elements on sm_90 where the values come out of a loop.
+template <class T, int N> __device__ __forceinline__ void storeWhole(T* p, const Pack<T, N>& pack) {
+#ifdef CUSIM
+    *reinterpret_cast<Pack<T, N>*>(p) = pack;
+#else
+    const uint32* words = reinterpret_cast<const uint32*>(&pack);
+    if constexpr (sizeof(pack) % 16 == 0) {
+#pragma unroll
+        for (int w = 0; w < (int)sizeof(pack) / 4; w += 4) {
+            asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                         :
+                         : "l"(reinterpret_cast<uint32*>(p) + w), "r"(words[w]), "r"(words[w + 1]), "r"(words[w + 2]),
+                           "r"(words[w + 3])
+                         : "memory");
+        }
+    } else if constexpr (sizeof(pack) == 8) {
+        asm volatile("st.global.v2.u32 [%0], {%1, %2};" : : "l"(p), "r"(words[0]), "r"(words[1]) : "memory");
+    } else {
+        *reinterpret_cast<Pack<T, N>*>(p) = pack;
+    }
+#endif
+}

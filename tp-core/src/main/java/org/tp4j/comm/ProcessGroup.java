@@ -1,6 +1,7 @@
 package org.tp4j.comm;
 
 import java.util.List;
+import org.tp4j.comm.internal.RankLists;
 import org.tp4j.tensor.NdArray;
 
 /**
@@ -84,18 +85,23 @@ public interface ProcessGroup extends AutoCloseable {
      * This rank's group in a partition known to every rank; every rank calls it with the same lists.
      *
      * @param name name of the new groups
-     * @param groups ranks of this group, each in one list, in the order they have in the new groups
-     * @throws CommunicationException if this rank is in none of the lists
+     * @param groups ranks of this group, every rank in exactly one list, in the order they have in the new groups; the lists
+     *     may differ in length
+     * @throws IllegalArgumentException if a rank is missing, is listed twice, or does not exist
+     * @throws CommunicationException if ranks give different lists
      */
     default ProcessGroup partition(String name, List<List<Integer>> groups) {
-        for (int i = 0; i < groups.size(); i++) {
-            int key = groups.get(i).indexOf(rank());
-            if (key >= 0) {
-                return split(name, i, key);
-            }
+        int mine = RankLists.find("partition('" + name + "') of group '" + name() + "'", groups, rank(), size());
+        List<Integer> wanted = groups.get(mine);
+        ProcessGroup made = split(name, mine, wanted.indexOf(rank()));
+        List<Integer> expected = wanted.stream().map(worldRanks()::get).toList();
+        if (!made.worldRanks().equals(expected)) {
+            made.close();
+            throw new CommunicationException("partition('" + name + "') of group '" + name() + "': rank " + rank()
+                    + " expects a group of world ranks " + expected + ", but the ranks' lists make one of "
+                    + made.worldRanks() + "; HINT: give the same lists on every rank");
         }
-        throw new CommunicationException("rank " + rank() + " of group '" + name() + "' is in none of the groups "
-                + groups + " called '" + name + "'; HINT: every rank must be in one of the lists");
+        return made;
     }
 
     /** Frees the group's resources, not those of groups split from it. Idempotent. */

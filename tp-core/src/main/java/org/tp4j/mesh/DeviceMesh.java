@@ -10,8 +10,10 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.World;
+import org.tp4j.comm.internal.RankLists;
 import org.tp4j.tensor.Backend;
 
 /**
@@ -32,7 +34,11 @@ public final class DeviceMesh {
 
     /** What all slices of one mesh share. */
     private record Grid(
-            ProcessGroup base, List<Axis> axes, Map<List<Axis>, Axis> flattened, Map<Object, Object> cache) {}
+            ProcessGroup base,
+            List<Integer> ranks,
+            List<Axis> axes,
+            Map<List<Axis>, Axis> flattened,
+            Map<Object, Object> cache) {}
 
     private DeviceMesh(Backend backend, List<Axis> axes, Grid grid) {
         this.backend = backend;
@@ -59,6 +65,21 @@ public final class DeviceMesh {
 
     /** A mesh over the ranks of {@code base}, whose arrays live on {@code backend}. */
     public static DeviceMesh of(ProcessGroup base, Backend backend, List<Map.Entry<String, Integer>> axes) {
+        return of(base, backend, axes, IntStream.range(0, base.size()).boxed().toList());
+    }
+
+    /**
+     * A mesh over the ranks of {@code base} in an order of its own, such as one that puts ranks of one node next to each
+     * other.
+     *
+     * @param axes names and sizes, outermost first
+     * @param ranks the rank of {@code base} at each position of the grid, the last axis running fastest; every rank once, and
+     *     the same list on every rank
+     * @throws IllegalArgumentException if the product of the sizes is not the number of ranks, a name repeats, or a rank is
+     *     missing or repeats
+     */
+    public static DeviceMesh of(
+            ProcessGroup base, Backend backend, List<Map.Entry<String, Integer>> axes, List<Integer> ranks) {
         long product = 1;
         Set<String> names = new HashSet<>();
         for (Map.Entry<String, Integer> axis : axes) {
@@ -74,14 +95,18 @@ public final class DeviceMesh {
                     "a mesh of " + axes + " needs " + product + " ranks, but group '" + base.name() + "' has "
                             + base.size() + "; HINT: the product of the axis sizes must be the number of ranks");
         }
+        RankLists.requirePermutation("a mesh of " + axes, ranks, base.size());
         List<Axis> made = new ArrayList<>();
         List<Integer> sizes = axes.stream().map(Map.Entry::getValue).toList();
         for (int a = 0; a < sizes.size(); a++) {
             String name = axes.get(a).getKey();
-            made.add(new Axis(name, along(base, name, sizes, List.of(a))));
+            made.add(new Axis(name, along(base, ranks, name, sizes, List.of(a))));
         }
         return new DeviceMesh(
-                backend, made, new Grid(base, List.copyOf(made), new LinkedHashMap<>(), new ConcurrentHashMap<>()));
+                backend,
+                made,
+                new Grid(
+                        base, List.copyOf(ranks), List.copyOf(made), new LinkedHashMap<>(), new ConcurrentHashMap<>()));
     }
 
     /**
@@ -89,11 +114,12 @@ public final class DeviceMesh {
      * fastest. Every rank knows all groups, so that no message is needed and a {@link org.tp4j.comm.engine.FakeGroup} can be
      * partitioned too.
      */
-    private static ProcessGroup along(ProcessGroup base, String name, List<Integer> sizes, List<Integer> members) {
+    private static ProcessGroup along(
+            ProcessGroup base, List<Integer> ranks, String name, List<Integer> sizes, List<Integer> members) {
         Map<Integer, TreeMap<Integer, Integer>> groups = new TreeMap<>();
-        for (int rank = 0; rank < base.size(); rank++) {
+        for (int position = 0; position < base.size(); position++) {
             int[] coordinates = new int[sizes.size()];
-            int rest = rank;
+            int rest = position;
             for (int a = coordinates.length - 1; a >= 0; a--) {
                 coordinates[a] = rest % sizes.get(a);
                 rest /= sizes.get(a);
@@ -107,7 +133,7 @@ public final class DeviceMesh {
             for (int a = 0; a < coordinates.length; a++) {
                 color = color * sizes.get(a) + coordinates[a];
             }
-            groups.computeIfAbsent(color, c -> new TreeMap<>()).put(key, rank);
+            groups.computeIfAbsent(color, c -> new TreeMap<>()).put(key, ranks.get(position));
         }
         return base.partition(
                 name, groups.values().stream().map(g -> List.copyOf(g.values())).toList());
@@ -128,9 +154,30 @@ public final class DeviceMesh {
         return axes.size();
     }
 
-    /** Axis by number. */
+    /**
+     * Axis by number.
+     *
+     * @throws IllegalArgumentException if there is none; names the axes that exist
+     */
     public Axis axis(int index) {
+        if (index < 0 || index >= axes.size()) {
+            throw new IllegalArgumentException("mesh " + this + " has no axis number " + index
+                    + "; HINT: they count from 0 to " + (axes.size() - 1));
+        }
         return axes.get(index);
+    }
+
+    /**
+     * How another mesh differs from this one, for messages: which they are, and after HINT how to have one.
+     *
+     * @param other a mesh that is not equal to this one
+     */
+    public String differenceTo(DeviceMesh other) {
+        boolean sameNames = toString().equals(other.toString());
+        return other + " and " + this
+                + (sameNames ? ", which have the same axes but were made by two calls of DeviceMesh.of" : "")
+                + (grid == other.grid ? ", slices of one mesh" : "")
+                + "; HINT: make one DeviceMesh with all axes";
     }
 
     /**
@@ -144,7 +191,8 @@ public final class DeviceMesh {
                 return i;
             }
         }
-        throw new IllegalArgumentException("mesh " + this + " has no axis '" + name + "'");
+        throw new IllegalArgumentException("mesh " + this + " has no axis '" + name + "'; HINT: its axes are "
+                + axes.stream().map(Axis::name).toList());
     }
 
     /** Axis by name. */
@@ -199,7 +247,7 @@ public final class DeviceMesh {
     private Axis combine(String name, List<Axis> chosen) {
         List<Integer> sizes = grid.axes.stream().map(Axis::size).toList();
         List<Integer> members = chosen.stream().map(grid.axes::indexOf).toList();
-        return new Axis(name, along(grid.base, name, sizes, members));
+        return new Axis(name, along(grid.base, grid.ranks, name, sizes, members));
     }
 
     @Override

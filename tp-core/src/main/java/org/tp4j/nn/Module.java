@@ -13,6 +13,7 @@ import java.util.function.ObjIntConsumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.autograd.internal.Gathers;
+import org.tp4j.layout.LayoutException;
 import org.tp4j.nn.internal.NamePattern;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.DType;
@@ -119,6 +120,8 @@ public abstract class Module {
             Tensor in = inputHooks.run(this, inputName, x);
             Tensor out = gatheringWithin(in, body, (result, mark) -> Gathers.leave(mark, result));
             return outputHooks.run(this, outputName, out);
+        } catch (LayoutException e) {
+            throw PlanHint.explain(e, this);
         } finally {
             context.setModulePath(before);
         }
@@ -164,6 +167,8 @@ public abstract class Module {
             NamedTensors in = inputHooks.run(this, inputs);
             NamedTensors out = gatheringWithin(in, body, (result, mark) -> Gathers.leave(mark, result.tensors()));
             return outputHooks.run(this, out);
+        } catch (LayoutException e) {
+            throw PlanHint.explain(e, this);
         } finally {
             context.setModulePath(before);
         }
@@ -249,6 +254,11 @@ public abstract class Module {
     /** The plan entry that has split the module along a mesh axis; null if none has. */
     public final @Nullable String splitBy(String axis) {
         return splitBy.get(axis);
+    }
+
+    /** The module it is a part of; null for the outermost one. */
+    final @Nullable Module parent() {
+        return parent;
     }
 
     /** Dotted path from the outermost module, empty for that one. */

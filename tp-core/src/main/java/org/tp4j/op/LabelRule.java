@@ -196,7 +196,7 @@ public final class LabelRule implements ShardingRule {
             throw new Refusal(
                     "it works on dimension " + shard.dim() + " as a whole, which is sharded",
                     first,
-                    operands[first].needsGradient() ? Placement.replicate() : Placement.invariant());
+                    wholeBeside(operands, first));
         }
         Placement[] inputs = new Placement[operands.length];
         for (int i = 0; i < operands.length; i++) {
@@ -214,6 +214,16 @@ public final class LabelRule implements ShardingRule {
                     Placement.replicate());
         }
         return new Decision(inputs, outputs);
+    }
+
+    /** The whole placement that an operand needs to go with the others: Invariant where they can be, as for a loss. */
+    private static Placement wholeBeside(Operand[] operands, int gathered) {
+        for (int i = 0; i < operands.length; i++) {
+            if (i != gathered && !(operands[i].placement() instanceof Shard) && !operands[i].invariable()) {
+                return Placement.replicate();
+            }
+        }
+        return Placement.invariant();
     }
 
     private Placement besideShard(int axis, Operand[] operands, int i, int first, int label, long size) {

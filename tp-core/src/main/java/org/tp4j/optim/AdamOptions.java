@@ -7,7 +7,7 @@ package org.tp4j.optim;
  * @param learningRate its schedule; 0.001 by default
  * @param beta1 decay of the mean of gradients; 0.9 by default
  * @param beta2 decay of the mean of squared gradients; 0.999 by default
- * @param eps added to the root of the mean of squares; 1e-8 by default
+ * @param eps added to the root of the mean of squares, above 0; 1e-8 by default
  * @param weightDecay λ; by default 0 for Adam and 0.01 for AdamW
  */
 public record AdamOptions(
@@ -16,7 +16,7 @@ public record AdamOptions(
     public AdamOptions {
         Checks.belowOne("beta1 of Adam", beta1);
         Checks.belowOne("beta2 of Adam", beta2);
-        Checks.notNegative("eps of Adam", eps);
+        Checks.positive("eps of Adam", eps);
         Checks.notNegative("the weight decay of Adam", weightDecay);
     }
 

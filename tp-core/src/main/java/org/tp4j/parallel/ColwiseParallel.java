@@ -83,6 +83,7 @@ public record ColwiseParallel(
     @Override
     public List<String> validate(String path, Module module, int ranks) {
         List<String> problems = Styles.linearOrEmbedding(this, path, module);
+        problems.addAll(Styles.dimProblems(this, path, input, output));
         if (module instanceof Linear linear) {
             problems.addAll(Styles.unitProblem(path, "the output", linear.out(), unit, ranks));
         } else if (module instanceof Embedding embedding) {

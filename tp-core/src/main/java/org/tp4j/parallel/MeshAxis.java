@@ -63,6 +63,10 @@ public record MeshAxis(DeviceMesh mesh, String name) {
      * @param wanted placement of the result
      */
     public DTensor bring(Tensor tensor, Placement declared, Placement wanted) {
+        if (!(tensor instanceof DTensor)) {
+            Styles.requireDim(tensor, this, declared);
+        }
+        Styles.requireDim(tensor, this, wanted);
         return Gathers.whileModuleRuns(enter(tensor, declared), name, wanted);
     }
 

@@ -84,6 +84,11 @@ final class Plan {
             for (String path : modules.keySet()) {
                 if (pattern.matches(path)) {
                     hit = true;
+                    if (style == null) {
+                        problems.add("module '" + path + "' has no style: key '" + key
+                                + "' is mapped to null; HINT: take the" + " key out of the plan, or give it a style");
+                        continue;
+                    }
                     String other = keyOf.putIfAbsent(path, key);
                     if (other == null) {
                         entries.put(path, new Entry(key, style));
@@ -170,9 +175,8 @@ final class Plan {
     private void place(Parameter parameter, Wanted wanted) {
         Layout has = parameter.layout();
         if (has != null && !has.mesh().equals(axis.mesh())) {
-            problems.add("parameter '" + wanted.name() + "' lies on another mesh, " + has.mesh() + ", not on "
-                    + axis.mesh() + "; HINT: make one DeviceMesh with all axes and apply each plan along one of them by"
-                    + " name");
+            problems.add("parameter '" + wanted.name() + "' lies on another mesh: "
+                    + axis.mesh().differenceTo(has.mesh()) + " and apply each plan along one of its axes by name");
         } else if (has == null || wanted.by() != null) {
             Placement before = has == null ? Placement.invariant() : axis.placementOf(has);
             if (before.equals(Placement.invariant())) {

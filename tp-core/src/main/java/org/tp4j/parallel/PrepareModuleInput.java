@@ -1,5 +1,6 @@
 package org.tp4j.parallel;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -46,7 +47,9 @@ public record PrepareModuleInput(@Nullable String name, Placement input, Placeme
 
     @Override
     public List<String> validate(String path, Module module, int ranks) {
-        return Styles.unknownName(this, path, "input", name, module.inputNames());
+        List<String> problems = new ArrayList<>(Styles.unknownName(this, path, "input", name, module.inputNames()));
+        problems.addAll(Styles.dimProblems(this, path, input, wanted));
+        return problems;
     }
 
     @Override

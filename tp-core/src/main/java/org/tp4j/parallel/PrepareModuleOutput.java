@@ -1,5 +1,6 @@
 package org.tp4j.parallel;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -45,7 +46,9 @@ public record PrepareModuleOutput(@Nullable String name, Placement output, Place
 
     @Override
     public List<String> validate(String path, Module module, int ranks) {
-        return Styles.unknownName(this, path, "output", name, module.outputNames());
+        List<String> problems = new ArrayList<>(Styles.unknownName(this, path, "output", name, module.outputNames()));
+        problems.addAll(Styles.dimProblems(this, path, output, wanted));
+        return problems;
     }
 
     @Override

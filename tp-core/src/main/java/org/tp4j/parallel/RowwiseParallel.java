@@ -90,6 +90,7 @@ public record RowwiseParallel(
     @Override
     public List<String> validate(String path, Module module, int ranks) {
         List<String> problems = Styles.linearOrEmbedding(this, path, module);
+        problems.addAll(Styles.dimProblems(this, path, input, output));
         if (module instanceof Linear linear) {
             problems.addAll(Styles.unitProblem(path, "the input", linear.in(), unit, ranks));
         } else if (module instanceof Embedding embedding) {
@@ -125,8 +126,12 @@ public record RowwiseParallel(
         Placement.Shard mine = new Placement.Shard(last, unit);
         boolean isSlice = input instanceof Placement.Shard s && (s.dim() == -1 || s.dim() == last);
         if (!(x instanceof DTensor) && isSlice && last >= 0) {
+            requireSlice(x, in, axis);
             Shape whole = x.shape().with(last, in); // known, so that ranks need not communicate
             return MeshBorder.trusted(x, whole, axis.layout(whole, mine));
+        }
+        if (!(x instanceof DTensor)) {
+            Styles.requireDim(x, axis, input);
         }
         DTensor onMesh = axis.enter(x, input);
         if (axis.isCutLike(onMesh, last, mine)) {
@@ -144,7 +149,28 @@ public record RowwiseParallel(
         return onMesh.redistribute(axis.name(), mine);
     }
 
+    /** Refuses a whole tensor where a slice is declared: mostly the layer before is not split. */
+    private void requireSlice(Tensor x, long in, MeshAxis axis) {
+        if (x.shape().size(-1) == in && mineOf(in, axis) != in) {
+            throw new LayoutException(
+                    "RowwiseParallel",
+                    "RowwiseParallel in module '" + ExecutionContext.current().modulePath()
+                            + "' takes this rank's slice of "
+                            + mineOf(in, axis) + " of " + in + " features on mesh axis '" + axis.name()
+                            + "', but the plain input " + x.shape()
+                            + " is whole; HINT: split the layer before it as"
+                            + " ColwiseParallel, or declare a whole input: withInput(Placement.invariant()),"
+                            + " inputIsParallel false of RowParallelLinear");
+        }
+    }
+
+    private long mineOf(long in, MeshAxis axis) {
+        int rank = axis.mesh().axis(axis.name()).coordinate();
+        return new Placement.Shard(0, unit).count(in, rank, axis.size());
+    }
+
     private Tensor reduce(Tensor product, MeshAxis axis) {
+        Styles.requireDim(product, axis, output);
         return ((DTensor) product).redistribute(axis.name(), output);
     }
 }

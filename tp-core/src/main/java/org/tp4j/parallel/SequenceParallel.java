@@ -36,7 +36,7 @@ public record SequenceParallel(int dim, Placement input, boolean localOutput) im
 
     @Override
     public List<String> validate(String path, Module module, int ranks) {
-        return List.of();
+        return Styles.dimProblems(this, path, input, Placement.shard(dim));
     }
 
     @Override

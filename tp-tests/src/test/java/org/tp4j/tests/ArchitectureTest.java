@@ -31,6 +31,7 @@ class ArchitectureTest {
             "tensor",
             "tensor.internal",
             "tensor.meta",
+            "comm.internal",
             "comm",
             "comm.record",
             "comm.engine",

@@ -98,8 +98,8 @@ public final class Dispatch {
         if (mesh != null && !mesh.equals(layout.mesh())) {
             throw new LayoutException(
                     operation.name(),
-                    operation.name() + ": operands lie on two meshes, " + mesh + " and " + layout.mesh()
-                            + "; HINT: put all tensors of a model on one mesh");
+                    operation.name() + ": operands lie on two meshes, "
+                            + layout.mesh().differenceTo(mesh));
         }
         return layout.mesh();
     }

@@ -59,8 +59,8 @@ final class GradientLayouts {
         if (has != null && !has.mesh().equals(layout.mesh())) {
             throw new LayoutException(
                     "backward",
-                    "backward: the tensor lies on mesh " + layout.mesh() + ", but its gradient on mesh " + has.mesh()
-                            + "; HINT: give it on the mesh of the tensor");
+                    "backward: the tensor and its gradient lie on two meshes, "
+                            + has.mesh().differenceTo(layout.mesh()));
         }
         EagerTensor onMesh = has == null ? MeshBorder.meet(gradient, layout.mesh(), "backward", 0, false) : gradient;
         return conform(onMesh, layout.dual(), "the given gradient");

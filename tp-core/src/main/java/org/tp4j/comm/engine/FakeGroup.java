@@ -7,6 +7,7 @@ import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.Work;
+import org.tp4j.comm.internal.RankLists;
 import org.tp4j.comm.record.CallRecord;
 import org.tp4j.comm.record.FlightRecorder;
 import org.tp4j.tensor.NdArray;
@@ -110,14 +111,12 @@ public final class FakeGroup extends EngineGroup {
 
     @Override
     public ProcessGroup partition(String name, List<List<Integer>> groups) {
-        for (List<Integer> group : groups) {
-            int rank = group.indexOf(rank());
-            if (rank >= 0) {
-                return new FakeGroup(
-                        name, rank, group.stream().map(worldRanks()::get).toList());
-            }
-        }
-        return super.partition(name, groups);
+        int mine = RankLists.find("partition('" + name + "') of group '" + name() + "'", groups, rank(), size());
+        List<Integer> group = groups.get(mine);
+        return new FakeGroup(
+                name,
+                group.indexOf(rank()),
+                group.stream().map(worldRanks()::get).toList());
     }
 
     @Override

@@ -47,8 +47,8 @@ public final class RedistributePlan {
         if (!from.mesh().equals(to.mesh())) {
             throw new LayoutException(
                     "redistribute",
-                    "redistribute: from " + from + " on mesh " + from.mesh() + " to " + to + " on mesh " + to.mesh()
-                            + ": the meshes differ; HINT: redistribute within one mesh");
+                    "redistribute: from " + from + " to " + to + " the meshes differ: "
+                            + to.mesh().differenceTo(from.mesh()));
         }
         RedistributePlan plan = new RedistributePlan(from, to);
         if (!from.equals(to)) {

@@ -45,7 +45,7 @@ class LossCasesTest {
                     .isInstanceOf(LayoutException.class)
                     .hasMessageContaining("cross_entropy")
                     .hasMessageContaining("works on dimension 1 as a whole, which is sharded")
-                    .hasMessageContaining("HINT: redistribute operand 0 to Replicate on axis 'tp' first");
+                    .hasMessageContaining("HINT: redistribute operand 0 to Invariant on axis 'tp' first");
         }
         return logits.redistribute("tp", Placement.invariant());
     }

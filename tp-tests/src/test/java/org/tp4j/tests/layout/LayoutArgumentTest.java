@@ -23,9 +23,37 @@ class LayoutArgumentTest {
                     .hasMessageContaining("HINT: the product of the axis sizes must be the number of ranks");
             assertThatThrownBy(() -> DeviceMesh.of(rank.world(), Map.entry("tp", 1), Map.entry("tp", 2)))
                     .hasMessageContaining("mesh axes need distinct, non-empty names and sizes of at least 1");
-            assertThatThrownBy(() -> rank.mesh().axis("dp")).hasMessage("mesh (tp=2) has no axis 'dp'");
+            assertThatThrownBy(() -> rank.mesh().axis("dp"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("mesh (tp=2) has no axis 'dp'; HINT: its axes are [tp]");
+            for (int number : new int[] {-1, 1, 2}) {
+                assertThatThrownBy(() -> rank.mesh().axis(number))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessage("mesh (tp=2) has no axis number " + number + "; HINT: they count from 0 to 0");
+            }
             assertThatThrownBy(() -> rank.mesh().slice("tp", "tp")).hasMessageContaining("'tp' is listed twice");
             assertThatThrownBy(() -> rank.mesh().slice()).hasMessageContaining("needs at least one axis");
+        });
+    }
+
+    @Test
+    void shouldPutRanksWhereTheListSays() {
+        Ranks.run(4, rank -> {
+            List<Map.Entry<String, Integer>> axes = List.of(Map.entry("dp", 2), Map.entry("tp", 2));
+            DeviceMesh mesh = DeviceMesh.of(rank.world().group(), rank.world().backend(), axes, List.of(0, 2, 3, 1));
+            // rows: 0 2, 3 1
+            List<List<Integer>> tp = List.of(List.of(0, 2), List.of(3, 1), List.of(0, 2), List.of(3, 1));
+            List<List<Integer>> dp = List.of(List.of(0, 3), List.of(2, 1), List.of(2, 1), List.of(0, 3));
+            assertThat(mesh.axis("tp").group().worldRanks()).isEqualTo(tp.get(rank.number()));
+            assertThat(mesh.axis("dp").group().worldRanks()).isEqualTo(dp.get(rank.number()));
+            assertThat(mesh.flatten("all", "dp", "tp").axis(0).group().worldRanks())
+                    .containsExactly(0, 2, 3, 1);
+            assertThatThrownBy(() ->
+                            DeviceMesh.of(rank.world().group(), rank.world().backend(), axes, List.of(0, 2, 2, 7)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage(
+                            "a mesh of [dp=2, tp=2] with ranks [0, 2, 2, 7]: ranks [2] stand in it twice; ranks [1, 3]"
+                                    + " are missing; ranks [7] do not exist; HINT: each of the ranks 0 to 3 must stand in it once");
         });
     }
 

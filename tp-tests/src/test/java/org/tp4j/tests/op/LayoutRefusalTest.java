@@ -168,8 +168,8 @@ class LayoutRefusalTest {
                     "concat", () -> Tensors.concat(1, x, x));
             calls.forEach((name, call) -> assertRefused(call)
                     .hasMessageStartingWith(name + ": it works on dimension 1 as a whole, which is sharded")
-                    .hasMessageContaining("to Replicate on axis 'tp' first"));
-            assertRefused(() -> x.softmax(-1)).hasMessageContaining(redistribute(0, REPLICATE));
+                    .hasMessageContaining("to Invariant on axis 'tp' first"));
+            assertRefused(() -> x.softmax(-1)).hasMessageContaining(redistribute(0, INVARIANT));
             assertRefused(() -> x.variance(false, false, 1))
                     .hasMessageStartingWith("variance: it works on dimension 1 as a whole, which is sharded")
                     .hasMessageContaining("HINT: redistribute(\"tp\", Placement.invariant()) first");
@@ -218,10 +218,16 @@ class LayoutRefusalTest {
             DTensor y = leaf2(rank, rank.mesh().slice("tp"));
             assertRefused(() -> x.add(y))
                     .hasMessageContaining("add: operands lie on two meshes, (dp=2, tp=2) and (tp=2)")
-                    .hasMessageContaining("HINT: put all tensors of a model on one mesh");
+                    .hasMessageContaining("(dp=2, tp=2) and (tp=2), slices of one mesh; HINT: make one DeviceMesh");
             assertRefused(() -> x.redistribute(y.layout()))
-                    .hasMessageContaining("the meshes differ; HINT: redistribute within one mesh");
-            assertRefused(() -> x.backward(y)).hasMessageContaining("HINT: give it on the mesh of the tensor");
+                    .hasMessageContaining(
+                            "the meshes differ: (dp=2, tp=2) and (tp=2), slices of one mesh; HINT: make one");
+            assertRefused(() -> x.backward(y)).hasMessageContaining("HINT: make one DeviceMesh with all axes");
+            DTensor twin = leaf2(rank, DeviceMesh.of(rank.world(), Map.entry("dp", 2), Map.entry("tp", 2)));
+            assertRefused(() -> x.add(twin))
+                    .hasMessage(
+                            "add: operands lie on two meshes, (dp=2, tp=2) and (dp=2, tp=2), which have the same axes"
+                                    + " but were made by two calls of DeviceMesh.of; HINT: make one DeviceMesh with all axes");
         });
     }
 

@@ -14,6 +14,7 @@ import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
 import org.tp4j.nn.Mlp;
 import org.tp4j.nn.Module;
+import org.tp4j.optim.Adam;
 import org.tp4j.optim.AdamOptions;
 import org.tp4j.optim.AdamW;
 import org.tp4j.optim.Optimizer;
@@ -144,6 +145,17 @@ class OptimizerRefusalTest {
                 .hasMessageContaining("two parameters are named 'w'");
         assertThatThrownBy(() -> new SGD(List.of(), SgdOptions.of(0.1)))
                 .hasMessageContaining("SGD has no parameters to train");
+    }
+
+    @Test
+    void shouldRefuseAnEpsThatMakesZeroGradientsNaN() {
+        for (double eps : new double[] {0, -1e-8, Double.NaN, Double.POSITIVE_INFINITY}) {
+            assertThatThrownBy(() -> AdamW.options().eps(eps).build())
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageStartingWith("eps of Adam must be finite and above 0, was " + eps);
+        }
+        assertThatThrownBy(() -> Adam.options().eps(0).build())
+                .hasMessageEndingWith("HINT: with 0 a gradient that is always 0 gives NaN; 1e-8 is usual");
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +16,9 @@ import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.engine.FakeGroup;
+import org.tp4j.layout.LayoutException;
 import org.tp4j.layout.Placement;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Embedding;
@@ -34,12 +37,16 @@ import org.tp4j.parallel.ParallelStyle;
 import org.tp4j.parallel.Parallelize;
 import org.tp4j.parallel.PlanException;
 import org.tp4j.parallel.PrepareModuleInput;
+import org.tp4j.parallel.PrepareModuleOutput;
 import org.tp4j.parallel.RowwiseParallel;
 import org.tp4j.parallel.SequenceParallel;
 import org.tp4j.tensor.Activation;
+import org.tp4j.tensor.DType;
+import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
 import org.tp4j.tensor.meta.MetaBackend;
 import org.tp4j.tests.Cases;
+import org.tp4j.threads.ThreadRanks;
 
 /** Plans are strict: everything that does not fit is reported at once, and the model stays as it was. Case A38 among them. */
 class PlanTest {
@@ -176,6 +183,64 @@ class PlanTest {
     }
 
     @Test
+    void shouldNameTheModuleWithoutAStyle() {
+        Tree model = caseModel();
+        Map<String, ParallelStyle> plan = new HashMap<>();
+        plan.put("layers.0.q", null);
+        assertThat(refused(model, 2, plan).problems())
+                .containsExactly(
+                        "module 'layers.0.q' has no style: key 'layers.0.q' is mapped to null; HINT: take the key out"
+                                + " of the plan, or give it a style");
+        assertUntouched(model);
+    }
+
+    @Test
+    void shouldRefuseDimensionsThatNoActivationHas() {
+        Placement seven = Placement.shard(7);
+        Placement minusSeven = Placement.shard(-7);
+        for (ParallelStyle style : List.of(
+                new ColwiseParallel().withOutput(seven),
+                new ColwiseParallel().withInput(minusSeven),
+                new RowwiseParallel().withOutput(seven),
+                new RowwiseParallel().withInput(seven),
+                new SequenceParallel(7),
+                new SequenceParallel(0, minusSeven, false),
+                new PrepareModuleInput(Placement.invariant(), seven),
+                new PrepareModuleInput(seven, Placement.invariant()),
+                new PrepareModuleOutput(Placement.invariant(), minusSeven))) {
+            assertThat(refused(new Linear(8, 8, true), 2, Map.of("", style)).problems())
+                    .as(style.toString())
+                    .singleElement()
+                    .satisfies(problem -> assertThat(problem)
+                            .startsWith("'': " + style + " shards dimension ")
+                            .endsWith(
+                                    "but no activation has more than 6 dimensions; HINT: dimensions count from 0, or from -1"
+                                            + " for the last"));
+        }
+    }
+
+    @Test
+    void shouldNameTheModuleWhoseTensorLacksTheDimension() {
+        ThreadRanks.run(2, world -> {
+            Mlp mlp = Parallelize.apply(
+                    new Mlp(4, 8, Activation.GELU, false),
+                    DeviceMesh.of(world, "tp"),
+                    Map.of(
+                            "up_proj",
+                            new ColwiseParallel(),
+                            "down_proj",
+                            new RowwiseParallel().withOutput(Placement.shard(2))));
+            mlp.materialize(world.backend(), DType.FLOAT32, 1);
+            Tensor x = Tensors.zeros(world.backend(), DType.FLOAT32, Shape.of(3, 4));
+            assertThatThrownBy(() -> mlp.apply(x))
+                    .isInstanceOf(LayoutException.class)
+                    .hasMessage(
+                            "the style of module 'down_proj' wants Shard(2) along mesh axis 'tp', but the tensor [3, 4]"
+                                    + " has 2 dimensions; HINT: shard one of them in the plan's entry of the module");
+        });
+    }
+
+    @Test
     void shouldNameOneSizeWhereNoSmallerOneWorks() {
         assertThat(refused(new Linear(3, 8, true), 2, Map.of("", new RowwiseParallel().withUnit(4)))
                         .problems())
@@ -215,8 +280,10 @@ class PlanTest {
         assertThat(sharded(mlp)).containsExactly("down_proj", "up_proj");
         Parallelize.apply(mlp, mesh, Map.of()); // moves nothing
         assertThatThrownBy(() -> Parallelize.apply(mlp, mesh(2), Map.of()))
-                .hasMessageContaining("parameter 'up_proj.weight' lies on another mesh, (tp=2), not on (tp=2)")
-                .hasMessageContaining("HINT: make one DeviceMesh with all axes");
+                .hasMessageContaining(
+                        "parameter 'up_proj.weight' lies on another mesh: (tp=2) and (tp=2), which have the same"
+                                + " axes but were made by two calls of DeviceMesh.of; HINT: make one DeviceMesh with all axes and"
+                                + " apply each plan along one of its axes by name");
     }
 
     @Test

@@ -36,6 +36,25 @@ public class OutOfMemoryException extends TpException {
         this.holders = holders;
     }
 
+    private OutOfMemoryException(String found, String holders, OutOfMemoryError cause) {
+        super(
+                "out of memory on " + Device.CPU + ": " + found + "; on this thread " + holders
+                        + "; HINT: open a Scope per step and close it, raise the heap with -Xmx, use a smaller batch, or more"
+                        + " ranks",
+                cause);
+        this.device = Device.CPU;
+        this.requestedBytes = 0;
+        this.holders = holders;
+    }
+
+    /** The virtual machine's own error, thrown anywhere in a rank's program, as this library's. */
+    public static OutOfMemoryException ofHost(OutOfMemoryError error) {
+        Runtime runtime = Runtime.getRuntime();
+        String found =
+                "the virtual machine says '" + error.getMessage() + "', with " + runtime.maxMemory() + " bytes of heap";
+        return new OutOfMemoryException(found, heldByThisThread(), error);
+    }
+
     private static String heldByThisThread() {
         Scope scope = ExecutionContext.current().scope();
         return scope == null ? "no scope is open" : scope.describeHoldings();
@@ -46,7 +65,7 @@ public class OutOfMemoryException extends TpException {
         return device;
     }
 
-    /** Size of the allocation that failed. */
+    /** Size of the allocation that failed; 0 if it is not known. */
     public long requestedBytes() {
         return requestedBytes;
     }

@@ -3,6 +3,8 @@ package org.tp4j.tensor;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Owner of the memory allocated while it is open on the current thread.
@@ -18,15 +20,24 @@ import org.jspecify.annotations.Nullable;
  * <p>Scopes nest; each belongs to one thread. Without an open scope memory lives until the garbage collector finds it.
  */
 public final class Scope implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Scope.class);
+    private static final int SUSPICIOUS_DEPTH = 64; // modules nest less deeply
+    private static final int SUSPICIOUS_COUNT = 1 << 17; // hundreds of steps of a large model
+    private static final int DESCRIBED = 4;
+
     private final ExecutionContext context;
     private final @Nullable Scope parent;
+    private final int depth;
+    private boolean suspected;
     private final String name;
     private final ArrayList<Storage> owned = new ArrayList<>();
     private boolean closed;
 
     private Scope(ExecutionContext context, String name) {
         this.context = context;
-        this.parent = context.scope();
+        Scope enclosing = context.scope();
+        this.parent = enclosing;
+        this.depth = enclosing == null ? 1 : enclosing.depth + 1;
         this.name = name;
     }
 
@@ -40,6 +51,14 @@ public final class Scope implements AutoCloseable {
         ExecutionContext context = ExecutionContext.current();
         Scope scope = new Scope(context, name);
         context.enter(scope);
+        if (scope.depth == SUSPICIOUS_DEPTH) {
+            LOG.warn(
+                    "{} scopes are open on thread '{}', the innermost is '{}': what they own is not freed before they are"
+                            + " closed; HINT: each Scope.open belongs in a try-with-resources statement",
+                    scope.depth,
+                    Thread.currentThread().getName(),
+                    name);
+        }
         return scope;
     }
 
@@ -60,12 +79,25 @@ public final class Scope implements AutoCloseable {
     /** What this scope and the enclosing ones hold, for messages: {@code scope 'step' holds 5 bytes, ...}. */
     public String describeHoldings() {
         StringBuilder text = new StringBuilder();
+        int described = 0;
+        long others = 0;
         for (Scope scope = this; scope != null; scope = scope.parent) {
+            if (described++ >= DESCRIBED) {
+                others += scope.bytes();
+                continue;
+            }
             text.append(text.isEmpty() ? "" : ", ");
             text.append("scope '")
                     .append(scope.name)
                     .append("' holds ")
                     .append(scope.bytes())
+                    .append(" bytes");
+        }
+        if (described > DESCRIBED) {
+            text.append(", ")
+                    .append(described - DESCRIBED)
+                    .append(" enclosing scopes hold ")
+                    .append(others)
                     .append(" bytes");
         }
         return text.toString();
@@ -90,6 +122,15 @@ public final class Scope implements AutoCloseable {
     /** Makes this scope the owner of {@code storage}; backends call it for what they allocate. */
     public void own(Storage storage) {
         owned.add(storage);
+        if (owned.size() == SUSPICIOUS_COUNT && !suspected) {
+            suspected = true;
+            LOG.warn(
+                    "scope '{}' owns {} arrays of {} bytes, and frees them when it is closed; HINT: if it spans a loop, call"
+                            + " Scope.open for each step",
+                    name,
+                    SUSPICIOUS_COUNT,
+                    bytes());
+        }
     }
 
     /**

@@ -180,7 +180,7 @@ public final class CpuBackend implements Backend {
                     (long) elements * dtype.bytes(),
                     elements + " " + dtype + " elements in one piece; " + free + " of " + runtime.maxMemory()
                             + " bytes of heap are free",
-                    "raise the heap with -Xmx, use a smaller batch, or more ranks",
+                    "open a Scope per step and close it, raise the heap with -Xmx, use a smaller batch, or more ranks",
                     e);
         }
     }

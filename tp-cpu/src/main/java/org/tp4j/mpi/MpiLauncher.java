@@ -8,6 +8,7 @@ import org.tp4j.comm.launch.LaunchOptions;
 import org.tp4j.comm.launch.Launcher;
 import org.tp4j.comm.launch.RankMain;
 import org.tp4j.cpu.CpuBackend;
+import org.tp4j.tensor.OutOfMemoryException;
 
 /**
  * The launcher {@code mpi}: this process is one rank of a job started by {@code mpirun}.
@@ -67,7 +68,8 @@ public final class MpiLauncher implements Launcher {
             main.run(world);
             world.leave();
             process.close();
-        } catch (Throwable t) {
+        } catch (Throwable thrown) {
+            Throwable t = thrown instanceof OutOfMemoryError error ? OutOfMemoryException.ofHost(error) : thrown;
             if (size > 1) {
                 process.abort(t);
             }

@@ -30,6 +30,11 @@ final class ThreadGroup extends EngineGroup {
         this.receives = new SharedCall[size()];
     }
 
+    /** The latest collective. */
+    SharedCall latest() {
+        return latest;
+    }
+
     @Override
     public Work startAllReduce(CallRecord record, NdArray in, NdArray out, ReduceOp op) {
         DType dtype = in.dtype();

@@ -10,6 +10,7 @@ import org.tp4j.comm.engine.GroupSession;
 import org.tp4j.comm.launch.RankMain;
 import org.tp4j.comm.record.CheckingGroup;
 import org.tp4j.tensor.Backend;
+import org.tp4j.tensor.OutOfMemoryException;
 
 /** One rank of this JVM, from joining the others to leaving them, on its own thread. */
 final class ThreadRank {
@@ -37,7 +38,8 @@ final class ThreadRank {
                 session.close();
             }
             job.finished(rank);
-        } catch (Throwable t) {
+        } catch (Throwable thrown) {
+            Throwable t = thrown instanceof OutOfMemoryError error ? OutOfMemoryException.ofHost(error) : thrown;
             job.failed(rank, t);
             GroupSession failed = session;
             if (failed != null) {

@@ -6,6 +6,7 @@ import java.util.ServiceLoader;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.engine.GroupEngine;
 import org.tp4j.comm.internal.control.ControlSecret;
+import org.tp4j.tensor.OutOfMemoryException;
 
 /**
  * The launcher {@code env}: this process is one rank of a job started by {@code torchrun}, Slurm's {@code srun} or a script,
@@ -66,6 +67,8 @@ public final class EnvironmentLauncher implements Launcher {
         try {
             main.run(rank.join());
             rank.leave();
+        } catch (OutOfMemoryError e) {
+            throw rank.failed(OutOfMemoryException.ofHost(e));
         } catch (Throwable t) {
             throw rank.failed(t);
         }

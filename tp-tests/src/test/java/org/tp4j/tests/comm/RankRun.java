@@ -15,8 +15,6 @@ import org.tp4j.cuda.CudaLibraries;
 
 /** Runs a program of the test class path as ranks, in one of the ways there are, and ends all of its processes. */
 final class RankRun {
-    private static final long LIMIT_SECONDS = 150;
-
     /** A launcher and an engine. */
     enum Way {
         /** Threads of one process, through its memory. */
@@ -52,6 +50,7 @@ final class RankRun {
     private final List<String> arguments = new ArrayList<>();
     private final Class<?> main;
     private int left = -1;
+    private long limitSeconds = 150;
 
     /**
      * How it ended.
@@ -95,12 +94,18 @@ final class RankRun {
         return this;
     }
 
+    /** How long it may take; what runs longer is ended. */
+    RankRun limitSeconds(long seconds) {
+        limitSeconds = seconds;
+        return this;
+    }
+
     Result run() throws IOException, InterruptedException {
         if (way == Way.MPI) {
             MpiRun.Result result = new MpiRun(ranks, main)
                     .jvm(jvmOptions.toArray(String[]::new))
                     .args(arguments.toArray(String[]::new))
-                    .limitSeconds(LIMIT_SECONDS)
+                    .limitSeconds(limitSeconds)
                     .run();
             // Each line with its rank, which the other ways' lines have not.
             return new Result(List.of(result.exitCode()), result.output().replaceAll("(?m)^\\[1,[0-9]+]<std...>:", ""));
@@ -157,7 +162,7 @@ final class RankRun {
     }
 
     private Result await(List<Process> running, List<Path> logs) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(limitSeconds);
         List<Integer> exitCodes = new ArrayList<>();
         StringBuilder output = new StringBuilder();
         for (int rank = 0; rank < running.size(); rank++) {

@@ -72,6 +72,11 @@ public final class ControlServer implements AutoCloseable {
                             + "; HINT: MASTER_ADDR must be an address of rank 0's machine, and MASTER_PORT free there",
                     e);
         }
+        return start(listener, secret, board);
+    }
+
+    /** Starts serving what connects to a listener. */
+    static ControlServer start(ServerSocket listener, ControlSecret secret, ControlBoard board) {
         ControlServer server = new ControlServer(listener, secret, board);
         server.acceptor.start();
         return server;

@@ -14,6 +14,7 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -364,6 +365,32 @@ class ControlChannelTest {
         }
     }
 
+    /** A listener that is out of descriptors fails at once, again and again. */
+    @Test
+    void shouldNotSpinWhileItCannotAcceptConnections() throws Exception {
+        int failures = 8;
+        AtomicInteger accepts = new AtomicInteger();
+        ServerSocket exhausted = new ServerSocket(0, 50, InetAddress.getLoopbackAddress()) {
+            @Override
+            public Socket accept() throws java.io.IOException {
+                if (accepts.incrementAndGet() <= failures) {
+                    throw new java.net.SocketException("Too many open files");
+                }
+                return super.accept();
+            }
+        };
+        long start = System.nanoTime();
+        try (ControlServer own = ControlServer.start(exhausted, ControlSecret.of(SECRET), new ControlBoard(2));
+                ControlLink link = ControlLink.connect(
+                        HOST, own.port(), ControlSecret.of(SECRET), new FlightRecorder(1), 20, 30_000)) {
+            link.set("a", new byte[1]);
+            assertThat((System.nanoTime() - start) * 1e-9)
+                    .as("pauses from 10 ms to a second, doubled each time")
+                    .isGreaterThan(1);
+            assertThat(accepts.get()).isBetween(failures + 1, failures + 10);
+        }
+    }
+
     /** A byte every now and then must not keep a connection open. */
     @Test
     void shouldLimitTheTimeToProveOneself() throws Exception {
@@ -477,7 +504,9 @@ class ControlChannelTest {
     void shouldTellWhoIsSilentAndWhoIsElsewhere() throws InterruptedException {
         FlightRecorder late = new FlightRecorder(1);
         CallRecord waiting = new CallRecord("world", 0, 2, BARRIER, "layers.1");
-        late.add(new CallRecord("world", 1, 1, BARRIER, ""));
+        CallRecord first = new CallRecord("world", 1, 1, BARRIER, "");
+        first.done();
+        late.add(first);
         JobStragglers own = new JobStragglers(join(0), 0);
         String nobody = own.report(waiting, List.of(0, 1), THREE_SECONDS);
         assertThat(nobody)

@@ -1,6 +1,9 @@
 package org.tp4j.tensor;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
+import org.tp4j.tensor.internal.math.ElementBits;
 
 /**
  * A row-major, contiguous window onto a {@link Storage}: what kernels and collectives work on. It knows nothing of
@@ -126,6 +129,58 @@ public final class NdArray implements HasStorage {
         }
         storage.checkLive();
         return this;
+    }
+
+    /** The elements, row-major, as doubles; waits for the device. */
+    public double[] toDoubles() {
+        ByteBuffer bytes = bytes();
+        double[] result = new double[(int) elements()];
+        for (int i = 0; i < result.length; i++) {
+            result[i] = dtype().decode(ElementBits.get(bytes, dtype().bytes()));
+        }
+        return result;
+    }
+
+    /** As {@link #toDoubles()}, as floats. */
+    public float[] toFloats() {
+        float[] result = new float[Math.toIntExact(elements())];
+        if (dtype() == DType.FLOAT32) {
+            bytes().asFloatBuffer().get(result);
+        } else {
+            double[] wide = toDoubles();
+            for (int i = 0; i < result.length; i++) {
+                result[i] = (float) wide[i];
+            }
+        }
+        return result;
+    }
+
+    /**
+     * As {@link #toDoubles()}, as integers.
+     *
+     * @throws IllegalStateException if the type is floating
+     */
+    public long[] toLongs() {
+        if (dtype().isFloating()) {
+            throw new IllegalStateException(
+                    "toLongs() of a tensor of type " + dtype() + "; HINT: cast it to int64 first");
+        }
+        ByteBuffer bytes = bytes();
+        long[] result = new long[(int) elements()];
+        for (int i = 0; i < result.length; i++) {
+            result[i] = ElementBits.get(bytes, dtype().bytes());
+        }
+        return result;
+    }
+
+    private ByteBuffer bytes() {
+        long bytes = elements() * dtype().bytes();
+        if (bytes > Integer.MAX_VALUE) {
+            throw new IllegalStateException("a tensor of " + bytes + " bytes does not fit a Java array");
+        }
+        ByteBuffer buffer = ByteBuffer.allocate((int) bytes).order(ByteOrder.LITTLE_ENDIAN);
+        backend.copyOut(await(), buffer);
+        return buffer.rewind();
     }
 
     @Override

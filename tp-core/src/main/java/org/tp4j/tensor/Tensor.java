@@ -59,6 +59,17 @@ public interface Tensor extends HasStorage {
     /** The gradient accumulated so far, null if there is none. */
     @Nullable Tensor grad();
 
+    /**
+     * Replaces the gradient by a copy of another, or discards it; for gradients that were computed or changed outside of
+     * backward passes.
+     *
+     * @param gradient of this tensor's shape: on no mesh (whole, the same on every rank), or on this tensor's mesh; null for
+     *     none
+     * @throws IllegalStateException if this is not a leaf that requires a gradient
+     * @throws IllegalArgumentException if the shape differs
+     */
+    void setGrad(@Nullable Tensor gradient);
+
     /** Discards the gradient and frees its memory; what {@link #grad()} returned before must not be used any more. */
     void clearGrad();
 
@@ -90,13 +101,16 @@ public interface Tensor extends HasStorage {
      */
     double item();
 
-    /** This rank's elements, row-major, as floats. */
+    /** All elements, row-major, as floats; refused as {@link #toDoubles()}. */
     float[] toFloats();
 
-    /** This rank's elements, row-major, as doubles. */
+    /**
+     * All elements, row-major, as doubles. On a mesh the value must be whole on every rank: of a tensor that is sharded or
+     * pending, {@code fullTensor()} gives the whole and {@link #local()} this rank's part.
+     */
     double[] toDoubles();
 
-    /** This rank's elements, row-major, as integers. */
+    /** All elements, row-major, as integers; refused as {@link #toDoubles()}. */
     long[] toLongs();
 
     // ---- arithmetic

@@ -1,7 +1,5 @@
 package org.tp4j.autograd.internal;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
 import org.tp4j.tensor.Backend;
@@ -12,7 +10,6 @@ import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Storage;
 import org.tp4j.tensor.Tensor;
-import org.tp4j.tensor.internal.math.ElementBits;
 
 /** An eager tensor: this rank's array, and what computed it. On no mesh, unless it is a {@link MeshTensor}. */
 public class EagerTensor extends FluentTensor {
@@ -152,6 +149,27 @@ public class EagerTensor extends FluentTensor {
         return grad;
     }
 
+    @Override
+    public final void setGrad(@Nullable Tensor gradient) {
+        if (gradient == null) {
+            clearGrad();
+            return;
+        }
+        if (node != null || !requiresGrad) {
+            throw new IllegalStateException("setGrad of a tensor of shape " + shape()
+                    + (node != null ? " that was computed by " + node.name() : " that does not require a gradient")
+                    + "; HINT: only leaves with requiresGrad(true) keep a gradient");
+        }
+        if (!gradient.shape().equals(shape()) || !gradient.dtype().isFloating()) {
+            throw new IllegalArgumentException("the gradient of " + dtype() + shape() + " is set to " + gradient.dtype()
+                    + gradient.shape() + "; HINT: it has the same shape and a float type");
+        }
+        EagerTensor given = GradientLayouts.given(this, (EagerTensor) gradient);
+        EagerTensor mine = own(GradientLayouts.typed(given, dtype().accumulator()), true);
+        clearGrad();
+        grad = mine;
+    }
+
     final @Nullable EagerTensor gradOrNull() {
         return grad;
     }
@@ -235,59 +253,35 @@ public class EagerTensor extends FluentTensor {
         return toDoubles()[0];
     }
 
-    private ByteBuffer bytes() {
-        long bytes = array.elements() * array.dtype().bytes();
-        if (bytes > Integer.MAX_VALUE) {
-            throw new IllegalStateException("a tensor of " + bytes + " bytes does not fit a Java array");
-        }
-        ByteBuffer buffer = ByteBuffer.allocate((int) bytes).order(ByteOrder.LITTLE_ENDIAN);
-        backend().copyOut(local(), buffer);
-        return buffer.rewind();
-    }
+    /**
+     * Refuses to show part of a tensor as if it were the whole.
+     *
+     * @param call what was called
+     */
+    void requireWhole(String call) {}
 
     @Override
     public final double[] toDoubles() {
-        ByteBuffer b = bytes();
-        double[] result = new double[(int) array.elements()];
-        for (int i = 0; i < result.length; i++) {
-            result[i] = array.dtype().decode(ElementBits.get(b, array.dtype().bytes()));
-        }
-        return result;
+        requireWhole("toDoubles");
+        return array.toDoubles();
     }
 
     @Override
     public final float[] toFloats() {
-        if (array.dtype() == DType.FLOAT32) {
-            float[] result = new float[(int) array.elements()];
-            bytes().asFloatBuffer().get(result);
-            return result;
-        }
-        double[] wide = toDoubles();
-        float[] result = new float[wide.length];
-        for (int i = 0; i < result.length; i++) {
-            result[i] = (float) wide[i];
-        }
-        return result;
+        requireWhole("toFloats");
+        return array.toFloats();
     }
 
     @Override
     public final long[] toLongs() {
-        if (dtype().isFloating()) {
-            throw new IllegalStateException(
-                    "toLongs() of a tensor of type " + dtype() + "; HINT: cast it to int64 first");
-        }
-        ByteBuffer b = bytes();
-        long[] result = new long[(int) array.elements()];
-        for (int i = 0; i < result.length; i++) {
-            result[i] = ElementBits.get(b, dtype().bytes());
-        }
-        return result;
+        requireWhole("toLongs");
+        return array.toLongs();
     }
 
-    /** Type, shape, layout, and the elements if there are few. */
+    /** Type, shape, layout, and this rank's elements if there are few; never communicates. */
     @Override
     public String toString() {
         String head = dtype() + shape().toString() + (layoutOrNull() == null ? "" : " " + layoutOrNull());
-        return array.elements() <= 16 ? head + " " + java.util.Arrays.toString(toDoubles()) : head;
+        return array.elements() <= 16 ? head + " " + java.util.Arrays.toString(array.toDoubles()) : head;
     }
 }

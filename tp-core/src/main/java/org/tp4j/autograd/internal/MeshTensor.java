@@ -82,6 +82,21 @@ public final class MeshTensor extends EagerTensor implements DTensor {
     }
 
     @Override
+    void requireWhole(String call) {
+        for (int a = 0; a < layout.placements().size(); a++) {
+            Placement placement = layout.placement(a);
+            if (!placement.isWhole() && layout.mesh().axis(a).size() > 1) {
+                throw new LayoutException(
+                        call,
+                        call + "() of a tensor " + global + " laid out " + layout + ", of which this rank holds "
+                                + (placement instanceof Placement.Partial ? "a term " : "") + array().shape()
+                                + "; HINT: fullTensor()." + call + "() gives the whole on every rank, local()." + call
+                                + "() this rank's part");
+            }
+        }
+    }
+
+    @Override
     public double item() {
         for (int a = 0; a < layout.placements().size(); a++) {
             if (layout.placement(a) instanceof Placement.Partial) {
@@ -92,10 +107,6 @@ public final class MeshTensor extends EagerTensor implements DTensor {
                                 + "' its value is pending; HINT: redistribute(\"" + axis
                                 + "\", Placement.invariant()) first");
             }
-        }
-        if (array().elements() != 1) {
-            throw new IllegalStateException(
-                    "item() of a tensor of shape " + global + " of which this rank holds " + array().shape());
         }
         return super.item();
     }

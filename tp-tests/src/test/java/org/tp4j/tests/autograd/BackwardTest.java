@@ -229,12 +229,12 @@ class BackwardTest {
             x.mul(w).sum().backward();
             DTensor grad = (DTensor) w.grad();
             assertThat(grad.layout().placement(0)).isEqualTo(Placement.partial());
-            assertThat(grad.toDoubles()).containsExactly(2 * rank.number() + 1, 2 * rank.number() + 2);
+            assertThat(grad.local().toDoubles()).containsExactly(2 * rank.number() + 1, 2 * rank.number() + 2);
             w.mul(10).sum().backward(); // complete as it arrives: it enters the pending sum once
             assertThat(rank.value(w.grad())).containsExactly(1 + 3 + 5 + 10, 2 + 4 + 6 + 10);
             PendingGradients.sum(java.util.List.of(w));
             assertThat(((DTensor) w.grad()).layout().placement(0)).isEqualTo(INVARIANT);
-            assertThat(w.grad().toDoubles()).containsExactly(19, 22);
+            assertThat(w.grad().local().toDoubles()).containsExactly(19, 22);
         });
     }
 }

@@ -106,8 +106,8 @@ class MeshBorderTest {
                 DTensor x = leaf(rank, placement, 1, 2);
                 Tensor local = x.toLocal(declared);
                 Whole due = Whole.of(Shape.of(2), 7, -3);
-                local.backward(
-                        rank.tensor(Shape.of(2), rank.place(due, declared).toDoubles()));
+                local.backward(rank.tensor(
+                        Shape.of(2), rank.place(due, declared).local().toDoubles()));
                 assertThat(((DTensor) x.grad()).layout()).isEqualTo(x.layout().dual());
                 assertThat(rank.value(x.grad()))
                         .as("%s of %s", declared, placement)

@@ -32,7 +32,7 @@ class PendingCasesTest {
                     DTensors.distribute(a.tensor(rank.backend(), DType.FLOAT64, "x"), rank.mesh(), Placement.shard(0));
             DTensor s = (DTensor) x.sum();
             assertThat(s.layout().placement(0)).isEqualTo(Placement.partial());
-            assertThat(s.toDoubles()).containsExactly(a.doubles("partial_locals/" + ranks)[rank.number()]);
+            assertThat(s.local().toDoubles()).containsExactly(a.doubles("partial_locals/" + ranks)[rank.number()]);
             Tensor ten = DTensors.distribute(rank.tensor(Shape.of(1), 10), rank.mesh(), REPLICATE);
             Map<String, Tensor> results = new TreeMap<>();
             results.put("s+10", s.add(10));
@@ -64,7 +64,7 @@ class PendingCasesTest {
             DTensor x = DTensors.fromLocal(base.mul(rank.number() + 1), base.shape(), pending);
             DTensor cut = x.redistribute(Placement.shard(dim));
             String at = "by_T/" + ranks + "/dim" + dim;
-            assertThat(cut.toDoubles())
+            assertThat(cut.local().toDoubles())
                     .isEqualTo(Cases.doubles(a.at(at + "_locals").get(rank.number())));
             assertThat(cut.local().shape()).isEqualTo(base.shape().with(dim, a.longs(at + "_sizes")[rank.number()]));
             assertThat(cut.fullTensor().toDoubles()).isEqualTo(a.doubles("by_T/" + ranks + "/sum"));
@@ -80,7 +80,7 @@ class PendingCasesTest {
             DTensor x = leaf(rank, a.doubles(at + "x"));
             DTensor w = leaf(rank, a.doubles(at + "w"));
             DTensor s = (DTensor) x.mul(w).sum();
-            assertThat(s.toDoubles()).containsExactly(a.doubles(at + "partial_locals")[rank.number()]);
+            assertThat(s.local().toDoubles()).containsExactly(a.doubles(at + "partial_locals")[rank.number()]);
             if (apart) {
                 Tensor local = s.toLocal(REPLICATE);
                 s = DTensors.fromLocal(local, rank.mesh(), Placement.partial());
@@ -90,8 +90,8 @@ class PendingCasesTest {
             Tensor loss = y.square();
             assertThat(loss.item()).isEqualTo(a.number(at + "loss"));
             loss.backward();
-            assertThat(x.grad().toDoubles()).containsExactly(a.doubles(at + "grad_x")[rank.number()]);
-            assertThat(w.grad().toDoubles()).containsExactly(a.doubles(at + "grad_w")[rank.number()]);
+            assertThat(x.grad().local().toDoubles()).containsExactly(a.doubles(at + "grad_x")[rank.number()]);
+            assertThat(w.grad().local().toDoubles()).containsExactly(a.doubles(at + "grad_w")[rank.number()]);
         });
     }
 

@@ -30,7 +30,7 @@ class ShardCasesTest {
     /** What a rank holds must be the list by rank, whose empty entries keep the other dimensions. */
     private static void assertLocal(Rank rank, Cases a, String locals, DTensor tensor) {
         JsonNode mine = a.at(locals).get(rank.number());
-        assertThat(tensor.toDoubles()).as(locals).isEqualTo(Cases.doubles(mine));
+        assertThat(tensor.local().toDoubles()).as(locals).isEqualTo(Cases.doubles(mine));
     }
 
     @ParameterizedTest
@@ -195,7 +195,7 @@ class ShardCasesTest {
             rank.log().clear();
             DTensor same = cut.redistribute(Placement.shard(-1));
             assertThat(rank.log().count()).isEqualTo((int) a.number("collectives_for_same_layout"));
-            assertThat(same.toDoubles()).isEqualTo(cut.toDoubles());
+            assertThat(same.local().toDoubles()).isEqualTo(cut.local().toDoubles());
             for (long dim : a.longs("invalid_for_rank2")) {
                 assertThatThrownBy(() -> cut.redistribute(Placement.shard((int) dim)))
                         .isInstanceOf(IllegalArgumentException.class)
@@ -215,12 +215,12 @@ class ShardCasesTest {
             DTensor x = DTensors.distribute(rank.tensor(Shape.of(8), all), layout);
             String place =
                     rank.mesh().axis(0).coordinate() + "," + rank.mesh().axis(1).coordinate();
-            assertThat(x.toDoubles())
+            assertThat(x.local().toDoubles())
                     .isEqualTo(a.doubles((dpOuter ? "dp_outer_then_tp/" : "tp_outer_then_dp/") + place));
             assertThat(x.fullTensor().toDoubles()).isEqualTo(all);
             assertThat(rank.value(x)).isEqualTo(all);
-            assertThat(rank.place(Whole.of(Shape.of(8), all), layout, 1).toDoubles())
-                    .isEqualTo(x.toDoubles());
+            assertThat(rank.place(Whole.of(Shape.of(8), all), layout, 1).local().toDoubles())
+                    .isEqualTo(x.local().toDoubles());
         });
     }
 }

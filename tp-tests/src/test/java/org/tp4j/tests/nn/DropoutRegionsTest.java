@@ -53,11 +53,11 @@ class DropoutRegionsTest {
         Tensor outsideAgain = model.outside.apply(whole);
         outside.backward(Tensors.ones(world.backend(), DType.FLOAT32, outside.shape()));
         return new Masks(
-                outside.toDoubles(),
-                inside.toDoubles(),
-                insideAgain.toDoubles(),
-                outsideAgain.toDoubles(),
-                whole.grad().toDoubles());
+                outside.local().toDoubles(),
+                inside.local().toDoubles(),
+                insideAgain.local().toDoubles(),
+                outsideAgain.local().toDoubles(),
+                whole.grad().local().toDoubles());
     }
 
     /** Ones, of which every rank holds n, one row per replica: cut by rows over dp, over tp as given. */

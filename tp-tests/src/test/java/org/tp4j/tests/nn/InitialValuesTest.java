@@ -59,7 +59,7 @@ class InitialValuesTest {
         Weights weights = new Weights(new LinkedHashMap<>(), new LinkedHashMap<>(), new LinkedHashMap<>());
         model.state().forEach((name, tensor) -> {
             DTensor d = (DTensor) tensor;
-            weights.mine.put(name, d.toDoubles());
+            weights.mine.put(name, d.local().toDoubles());
             weights.whole.put(name, d.fullTensor().toDoubles());
             weights.sharded.put(name, d.layout().placement(d.layout().mesh().axisIndex("tp")) instanceof Shard);
         });

@@ -118,10 +118,12 @@ class StateTest {
             Mlp back = mlp(world.backend(), 4);
             back.loadState(rows.state()); // shards to whole
             plain.state().forEach((name, tensor) -> {
-                assertThat(back.state().get(name).toDoubles()).as(name).containsExactly(tensor.toDoubles());
+                assertThat(back.state().get(name).local().toDoubles())
+                        .as(name)
+                        .containsExactly(tensor.local().toDoubles());
                 assertThat(((DTensor) rows.state().get(name)).fullTensor().toDoubles())
                         .as(name)
-                        .containsExactly(tensor.toDoubles());
+                        .containsExactly(tensor.local().toDoubles());
             });
         });
     }
@@ -133,8 +135,10 @@ class StateTest {
         mlp.state().forEach((name, tensor) -> halves.put(name, tensor.detach().cast(DType.BFLOAT16)));
         Mlp other = mlp(CpuBackend.get(), 2);
         other.loadState(halves);
-        halves.forEach((name, half) ->
-                assertThat(other.state().get(name).toDoubles()).as(name).containsExactly(half.toDoubles()));
+        halves.forEach(
+                (name, half) -> assertThat(other.state().get(name).local().toDoubles())
+                        .as(name)
+                        .containsExactly(half.local().toDoubles()));
         assertThat(other.state().get("up_proj.weight").dtype()).isEqualTo(DType.FLOAT64);
     }
 

@@ -89,7 +89,8 @@ public final class Rank {
 
     /** The whole value that all ranks' parts of a tensor represent. */
     public double[] value(DTensor tensor) {
-        return Denotation.join(tensor.layout(), tensor.shape(), all(tensor.toDoubles()));
+        return Denotation.join(
+                tensor.layout(), tensor.shape(), all(tensor.local().toDoubles()));
     }
 
     /** As {@link #value(DTensor)}; of a plain tensor, which must be the same on every rank. */

@@ -49,7 +49,7 @@ class MappingsTest {
     }
 
     private static List<Double> distinct(Tensor tensor) {
-        return Arrays.stream(tensor.toDoubles()).distinct().boxed().toList();
+        return Arrays.stream(tensor.local().toDoubles()).distinct().boxed().toList();
     }
 
     private static double sum(int ranks) {

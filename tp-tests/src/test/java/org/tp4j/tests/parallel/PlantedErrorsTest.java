@@ -123,6 +123,7 @@ class PlantedErrorsTest {
             layer.materialize(world.backend(), DType.FLOAT64, 1);
             layer.loadState(Map.of("weight", Tensors.of(world.backend(), new double[] {0, 1, 2, 3, 4, 5}, 6, 1)));
             return layer.apply(Tensors.ones(world.backend(), DType.FLOAT64, Shape.of(1, 1)))
+                    .local()
                     .toDoubles();
         });
     }
@@ -156,6 +157,7 @@ class PlantedErrorsTest {
                             DTensors.distribute(w, mesh, Placement.shard(1)),
                             b,
                             biasFirst)
+                    .local()
                     .toDoubles();
             double largest = 0;
             for (int i = 0; i < actual.length; i++) {
@@ -187,6 +189,7 @@ class PlantedErrorsTest {
             double[] expected = x.linear(w, b).toDoubles();
             double[] actual = ((DTensor) pending.add(b))
                     .redistribute(Placement.invariant())
+                    .local()
                     .toDoubles();
             for (int i = 0; i < actual.length; i++) {
                 assertThat(actual[i]).isCloseTo(expected[i], org.assertj.core.data.Offset.offset(1e-12));
@@ -242,11 +245,11 @@ class PlantedErrorsTest {
             double[] whole = g.matmul(w).toDoubles();
             int half = 4 * world.rank();
             Tensor mine = g.slice(1, half, half + 4).matmul(w.slice(0, half, half + 4));
-            assertThat(Arrays.equals(mine.toDoubles(), whole)).isFalse();
+            assertThat(Arrays.equals(mine.local().toDoubles(), whole)).isFalse();
             NdArray sum = mine.local();
             world.group().allReduce(sum, sum, ReduceOp.SUM).await();
             for (int i = 0; i < whole.length; i++) {
-                assertThat(mine.toDoubles()[i]).isCloseTo(whole[i], org.assertj.core.data.Offset.offset(1e-12));
+                assertThat(mine.local().toDoubles()[i]).isCloseTo(whole[i], org.assertj.core.data.Offset.offset(1e-12));
             }
         });
     }

@@ -1,6 +1,7 @@
 package org.tp4j.optim;
 
 import java.util.List;
+import java.util.Map;
 import org.tp4j.nn.Module;
 import org.tp4j.tensor.OptimizerKernels;
 import org.tp4j.tensor.ParameterUpdate;
@@ -43,6 +44,11 @@ public final class AdamW extends Optimizer {
     /** A builder of options; the weight decay is 0.01 unless set. */
     public static AdamOptions.Builder options() {
         return new AdamOptions.Builder(DEFAULT_DECAY);
+    }
+
+    @Override
+    protected Map<String, Double> settings() {
+        return Map.of("beta1", options.beta1(), "beta2", options.beta2(), "eps", options.eps());
     }
 
     @Override

@@ -103,6 +103,29 @@ public abstract class Optimizer {
         parameters.add(parameter);
     }
 
+    /**
+     * The options that its state depends on besides the learning rate, by name: saved with the state, which another optimizer
+     * with other options refuses.
+     */
+    protected Map<String, Double> settings() {
+        return Map.of();
+    }
+
+    /** What {@link #state} says of the optimizer, for the given number of finished steps. */
+    private Map<String, Double> description(long finishedSteps) {
+        Map<String, Double> all = new LinkedHashMap<>();
+        all.put("learning_rate", schedule.rate(finishedSteps));
+        all.put("weight_decay", weightDecay);
+        all.putAll(settings());
+        List<ParameterGroup> groups = slots.stream().map(Slot::group).distinct().toList();
+        for (int g = 0; groups.size() > 1 && g < groups.size(); g++) {
+            Double decay = groups.get(g).weightDecay();
+            all.put("group" + g + ".rate_factor", groups.get(g).rateFactor());
+            all.put("group" + g + ".weight_decay", decay == null ? weightDecay : decay);
+        }
+        return all;
+    }
+
     private String kind() {
         return getClass().getSimpleName();
     }
@@ -232,6 +255,8 @@ public abstract class Optimizer {
      * <tr><td>{@code step}</td><td>INT64 [], steps finished</td><td>none</td></tr>
      * <tr><td>{@code w.step}</td><td>INT64 [], steps w has taken</td><td>none</td></tr>
      * <tr><td>{@code w.m}, {@code w.v}, {@code w.momentum}</td><td>as the optimizer names them</td><td>that of w</td></tr>
+     * <tr><td>{@code optimizer.AdamW.beta1} and the like</td><td>FLOAT64 [], kind and options of the optimizer</td>
+     *     <td>none</td></tr>
      * <tr><td>{@code w.master}</td><td>FLOAT32 copy of a 16-bit w</td><td>that of w</td></tr>
      * </table>
      *
@@ -240,20 +265,30 @@ public abstract class Optimizer {
      */
     public final Map<String, Tensor> state() {
         checkUnmoved();
-        return OptimizerState.of(slots, stateNames, stepCount);
+        return OptimizerState.of(slots, stateNames, stepCount, kind(), description(stepCount));
     }
 
     /**
      * Loads what {@link #state} returned in another run, on any number of ranks; nothing is changed if it does not fit.
      *
      * @param values by name, the same on every rank: whole tensors, each rank keeping its part; or tensors on the mesh
-     * @throws IllegalArgumentException listing every missing or unknown name and every shape or type that differs
+     * @throws IllegalArgumentException listing every missing or unknown name, every shape or type that differs, and every
+     *     option that this optimizer has otherwise
      * @throws LayoutException if a parameter's layout has changed since the optimizer was made
      * @throws IllegalStateException if a parameter has been placed or materialized again since the optimizer was made
      */
     public final void loadState(Map<String, ? extends Tensor> values) {
         checkUnmoved();
-        stepCount = OptimizerState.load(slots, stateNames, values, kind());
+        stepCount = OptimizerState.load(slots, stateNames, values, kind(), this::description);
+    }
+
+    /**
+     * As {@link #loadState}, going on with this optimizer's options where those of the state are different; its kind must be
+     * the same.
+     */
+    public final void loadStateWithOtherOptions(Map<String, ? extends Tensor> values) {
+        checkUnmoved();
+        stepCount = OptimizerState.load(slots, stateNames, values, kind(), null);
     }
 
     @Override

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.autograd.internal.MeshBorder;
@@ -21,6 +23,7 @@ import org.tp4j.tensor.Tensor;
 
 /** An optimizer's state to named tensors and back; see {@link Optimizer#state}. */
 final class OptimizerState {
+    private static final String PREFIX = "optimizer.";
     private static final String STEP = "step";
     private static final String MASTER = "master";
 
@@ -49,9 +52,12 @@ final class OptimizerState {
         return arrays;
     }
 
-    static Map<String, Tensor> of(List<Slot> slots, List<String> stateNames, long stepCount) {
+    static Map<String, Tensor> of(
+            List<Slot> slots, List<String> stateNames, long stepCount, String kind, Map<String, Double> description) {
         Map<String, Tensor> all = new LinkedHashMap<>();
         all.put(STEP, number(slots.get(0), stepCount));
+        description.forEach((option, value) ->
+                all.put(PREFIX + kind + "." + option, Tensors.of(slots.get(0).backend(), new double[] {value})));
         for (Slot slot : slots) {
             if (slot.hasState()) {
                 all.put(join(slot, STEP), number(slot, slot.steps()));
@@ -78,11 +84,20 @@ final class OptimizerState {
     }
 
     /** Overwrites the state of all slots, or of none; returns the number of steps finished. */
-    static long load(List<Slot> slots, List<String> stateNames, Map<String, ? extends Tensor> values, String kind) {
+    static long load(
+            List<Slot> slots,
+            List<String> stateNames,
+            Map<String, ? extends Tensor> values,
+            String kind,
+            @Nullable LongFunction<Map<String, Double>> description) {
         List<String> problems = new ArrayList<>();
         Set<String> known = new LinkedHashSet<>();
         List<Slot> given = new ArrayList<>();
         checkNumber(STEP, values, known, problems);
+        checkKind(kind, values, known, problems);
+        if (description != null && problems.isEmpty()) {
+            checkOptions(kind, description.apply(count(values.get(STEP))), values, problems);
+        }
         for (Slot slot : slots) {
             if (slot.hasState() || values.containsKey(join(slot, STEP))) {
                 given.add(slot);
@@ -100,7 +115,7 @@ final class OptimizerState {
         if (!problems.isEmpty()) {
             throw new IllegalArgumentException("the state does not fit this " + kind + ", nothing was changed; "
                     + String.join("; ", problems) + "; HINT: it must come from the same kind of optimizer with the same"
-                    + " parameters and types");
+                    + " parameters, types and options; loadStateWithOtherOptions goes on with other options");
         }
         for (Slot slot : given) {
             slot.ensureState(stateNames.size());
@@ -112,6 +127,43 @@ final class OptimizerState {
             slot.loaded(count(values.get(join(slot, STEP))));
         }
         return count(values.get(STEP));
+    }
+
+    /** What the state says of its optimizer is known; that it is of this kind. */
+    private static void checkKind(
+            String kind, Map<String, ? extends Tensor> values, Set<String> known, List<String> problems) {
+        Set<String> kinds = new TreeSet<>();
+        for (String name : values.keySet()) {
+            int dot = name.indexOf('.', PREFIX.length());
+            if (name.startsWith(PREFIX) && dot > 0) {
+                known.add(name);
+                kinds.add(name.substring(PREFIX.length(), dot));
+            }
+        }
+        if (kinds.isEmpty()) {
+            problems.add("missing: what optimizer it is of, such as '" + PREFIX + kind + ".learning_rate'");
+        } else if (!kinds.equals(Set.of(kind))) {
+            problems.add("it is the state of " + String.join(" and ", kinds) + ", not of " + kind);
+        }
+    }
+
+    private static void checkOptions(
+            String kind, Map<String, Double> mine, Map<String, ? extends Tensor> values, List<String> problems) {
+        mine.forEach((option, value) -> {
+            Tensor given = values.get(PREFIX + kind + "." + option);
+            if (given == null) {
+                problems.add("option " + option + ": " + value + " here, none in the state");
+            } else if (given.shape().elements() != 1 || given.toDoubles()[0] != value) {
+                problems.add("option " + option + ": " + value + " here, "
+                        + (given.shape().elements() == 1 ? given.toDoubles()[0] : given.shape()) + " in the state");
+            }
+        });
+        for (String name : values.keySet()) {
+            String prefix = PREFIX + kind + ".";
+            if (name.startsWith(prefix) && !mine.containsKey(name.substring(prefix.length()))) {
+                problems.add("option " + name.substring(prefix.length()) + ": none here, but one in the state");
+            }
+        }
     }
 
     private static void checkNumber(

@@ -1,6 +1,7 @@
 package org.tp4j.optim;
 
 import java.util.List;
+import java.util.Map;
 import org.tp4j.nn.Module;
 import org.tp4j.tensor.OptimizerKernels;
 import org.tp4j.tensor.ParameterUpdate;
@@ -38,6 +39,11 @@ public final class SGD extends Optimizer {
                 options.weightDecay(),
                 options.momentum() == 0 ? List.of() : List.of("momentum"));
         this.options = options;
+    }
+
+    @Override
+    protected Map<String, Double> settings() {
+        return Map.of("momentum", options.momentum(), "nesterov", options.nesterov() ? 1.0 : 0.0);
     }
 
     @Override

@@ -107,7 +107,7 @@ class OptimizerParityTest {
             largest = Math.max(largest, Math.abs(expected[i]));
             difference = Math.max(difference, Math.abs(actual[i] - expected[i]));
         }
-        assertThat(difference / largest).as(what).isLessThan(tolerance);
+        assertThat(difference).as(what).isLessThanOrEqualTo(tolerance * largest);
     }
 
     @ParameterizedTest

@@ -15,7 +15,9 @@ import org.tp4j.autograd.Tensors;
 import org.tp4j.cpu.CpuBackend;
 import org.tp4j.layout.DTensor;
 import org.tp4j.layout.Placement;
+import org.tp4j.optim.Adam;
 import org.tp4j.optim.AdamW;
+import org.tp4j.optim.LearningRateSchedule;
 import org.tp4j.optim.Optimizer;
 import org.tp4j.optim.SGD;
 import org.tp4j.optim.SgdOptions;
@@ -112,7 +114,81 @@ class OptimizerStateTest {
         for (String name : List.of("step", "w.step")) {
             state.put(name, Tensors.of(CPU, new long[] {(long) saved.get(name)[0]}));
         }
+        saved.forEach((name, values) -> {
+            if (name.startsWith("optimizer.")) {
+                state.put(name, Tensors.of(CPU, values));
+            }
+        });
         return state;
+    }
+
+    private static Optimizer adam(Weights weights, double rate, double beta2, double eps, double decay) {
+        return new AdamW(
+                weights,
+                AdamW.options()
+                        .learningRate(rate)
+                        .betas(0.9, beta2)
+                        .eps(eps)
+                        .weightDecay(decay)
+                        .build());
+    }
+
+    @Test
+    void shouldRefuseTheStateOfAnotherOptimizerAndNameEachOption() {
+        Ranks.run(2, rank -> {
+            Weights weights = weights(rank, DType.FLOAT64);
+            Map<String, Tensor> state = adam(weights, 0.1, 0.999, 1e-8, 0.01).state();
+            assertThat(state.get("optimizer.AdamW.beta2").item()).isEqualTo(0.999);
+            assertThatThrownBy(() -> adam(weights, 0.2, 0.95, 1e-6, 0).loadState(state))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("the state does not fit this AdamW, nothing was changed")
+                    .hasMessageContaining("option learning_rate: 0.2 here, 0.1 in the state")
+                    .hasMessageContaining("option beta2: 0.95 here, 0.999 in the state")
+                    .hasMessageContaining("option eps: 1.0E-6 here, 1.0E-8 in the state")
+                    .hasMessageContaining("option weight_decay: 0.0 here, 0.01 in the state")
+                    .hasMessageContaining(
+                            "HINT: it must come from the same kind of optimizer with the same parameters, types and"
+                                    + " options; loadStateWithOtherOptions goes on with other options");
+            Optimizer adam = new Adam(weights, 0.1);
+            assertThatThrownBy(() -> adam.loadState(state))
+                    .hasMessageContaining("it is the state of AdamW, not of Adam");
+            assertThatThrownBy(() -> adam.loadStateWithOtherOptions(state))
+                    .hasMessageContaining("it is the state of AdamW, not of Adam");
+            Map<String, Tensor> nameless = new HashMap<>(state);
+            nameless.keySet().removeIf(name -> name.startsWith("optimizer."));
+            assertThatThrownBy(() -> adam(weights, 0.1, 0.999, 1e-8, 0.01).loadState(nameless))
+                    .hasMessageContaining("missing: what optimizer it is of, such as 'optimizer.AdamW.learning_rate'");
+        });
+    }
+
+    @Test
+    void shouldGoOnWithOtherOptionsIfAllowed() {
+        Ranks.run(2, rank -> {
+            Weights weights = weights(rank, DType.FLOAT64);
+            Optimizer before = adam(weights, 0.1, 0.999, 1e-8, 0.01);
+            weights.gradient("w", CASE.tensor(CPU, DType.FLOAT64, "grads/0"));
+            before.step();
+            Optimizer after = adam(weights, 0.2, 0.95, 1e-6, 0);
+            after.loadStateWithOtherOptions(before.state());
+            assertThat(after.stepCount()).isOne();
+            assertThat(Weights.whole(after.state().get("w.m")))
+                    .isEqualTo(Weights.whole(before.state().get("w.m")));
+            assertThat(after.state().get("optimizer.AdamW.beta2").item()).isEqualTo(0.95);
+        });
+    }
+
+    @Test
+    void shouldCompareTheRateWithThatOfTheFinishedSteps() {
+        Ranks.run(2, rank -> {
+            Weights weights = weights(rank, DType.FLOAT64);
+            Optimizer before = new SGD(weights, SgdOptions.of(LearningRateSchedule.linear(1, 0, 0, 10)));
+            weights.gradient("w", CASE.tensor(CPU, DType.FLOAT64, "grads/0"));
+            before.step();
+            new SGD(weights, SgdOptions.of(LearningRateSchedule.linear(1, 0, 0, 10))).loadState(before.state());
+            assertThatThrownBy(() -> new SGD(weights, SgdOptions.of(LearningRateSchedule.linear(1, 0, 0, 20)))
+                            .loadState(before.state()))
+                    .hasMessageContaining("option learning_rate: 0.95 here, 0.9 in the state");
+        });
     }
 
     @ParameterizedTest

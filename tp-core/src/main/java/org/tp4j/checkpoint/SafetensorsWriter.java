@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.tp4j.layout.DTensor;
+import org.tp4j.layout.LayoutException;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.Shape;
@@ -91,7 +93,31 @@ public final class SafetensorsWriter {
     }
 
     /**
-     * Adds an array, which is read when the file is written and must live until then.
+     * Adds a tensor that this rank holds whole, which is read when the file is written and must live until then.
+     *
+     * @throws SafetensorsException if the name is taken or cannot be one
+     * @throws LayoutException if the tensor is sharded or pending, so that this rank has only a part of it
+     */
+    public SafetensorsWriter add(String name, org.tp4j.tensor.Tensor tensor) {
+        if (tensor instanceof DTensor onMesh) {
+            for (int a = 0; a < onMesh.layout().placements().size(); a++) {
+                if (!onMesh.layout().placement(a).isWhole()
+                        && onMesh.layout().mesh().axis(a).size() > 1) {
+                    throw new LayoutException(
+                            "save",
+                            "tensor '" + name + "' " + onMesh.shape() + " is laid out " + onMesh.layout()
+                                    + ", so this rank has only "
+                                    + onMesh.local().shape()
+                                    + " of it; HINT: ModelFiles.save(model, file) gathers a model's tensors,"
+                                    + " fullTensor() one");
+                }
+            }
+        }
+        return add(name, tensor.local());
+    }
+
+    /**
+     * Adds an array, such as this rank's part of a tensor; it is read when the file is written and must live until then.
      *
      * @throws SafetensorsException if the name is taken or invalid
      */
@@ -210,7 +236,7 @@ public final class SafetensorsWriter {
         from.limit(end);
     }
 
-    private static void copyOut(NdArray array, Consumer<ByteBuffer> out) {
+    static void copyOut(NdArray array, Consumer<ByteBuffer> out) {
         array.await();
         int elementBytes = array.dtype().bytes();
         long pieceElements = Math.min(array.elements(), STAGING_BYTES / elementBytes);

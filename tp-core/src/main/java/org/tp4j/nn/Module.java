@@ -311,6 +311,24 @@ public abstract class Module {
         return all;
     }
 
+    /**
+     * The further dotted paths of tied parameters, each with the one under which {@link #parameters()} lists it; files may hold
+     * a tied parameter under any of them.
+     */
+    public final Map<String, String> aliases() {
+        Map<Parameter, String> first = new IdentityHashMap<>();
+        Map<String, String> aliases = new LinkedHashMap<>();
+        modules()
+                .forEach((prefix, module) -> module.parameters.forEach((n, parameter) -> {
+                    String name = join(prefix, n);
+                    String known = first.putIfAbsent(parameter, name);
+                    if (known != null) {
+                        aliases.put(name, known);
+                    }
+                }));
+        return aliases;
+    }
+
     /** The parameters whose dotted paths match a pattern in which {@code *} stands for one segment, such as {@code layers.*.norm.weight}. */
     public final Map<String, Parameter> parameters(String pattern) {
         NamePattern wanted = NamePattern.of(pattern);
@@ -402,12 +420,12 @@ public abstract class Module {
     /**
      * Overwrites all parameters, or none: names, shapes and types are checked first. Floats of other types are converted.
      *
-     * @param values tensors by name: whole ones, the same on every rank, or tensors on a mesh, such as another model's
+     * @param values tensors by name (a tied parameter under one of its names): whole ones, the same on every rank, or tensors on a mesh, such as another model's
      *     {@link #state()}
      * @throws IllegalArgumentException listing every missing or unknown name and every shape or type that differs
      */
     public final void loadState(Map<String, ? extends Tensor> values) {
-        State.load(parameters(), values);
+        State.load(parameters(), aliases(), values);
     }
 
     /** What {@link #toString} shows between the parentheses: sizes and options. */

@@ -1,6 +1,7 @@
 package org.tp4j.nn;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -19,8 +20,10 @@ final class State {
      *
      * @throws IllegalArgumentException listing every missing or unknown name and every shape or type that differs
      */
-    static void load(Map<String, Parameter> parameters, Map<String, ? extends Tensor> values) {
+    static void load(
+            Map<String, Parameter> parameters, Map<String, String> aliases, Map<String, ? extends Tensor> given) {
         List<String> problems = new ArrayList<>();
+        Map<String, Tensor> values = byFirstName(aliases, given, problems);
         parameters.forEach((name, parameter) -> {
             Tensor value = values.get(name);
             if (value == null) {
@@ -40,6 +43,21 @@ final class State {
                     + String.join("\n  - ", problems) + "\nHINT: the model has " + names(parameters));
         }
         parameters.forEach((name, parameter) -> parameter.assign(Objects.requireNonNull(values.get(name))));
+    }
+
+    /** The values with tied parameters under their first names. */
+    private static Map<String, Tensor> byFirstName(
+            Map<String, String> aliases, Map<String, ? extends Tensor> given, List<String> problems) {
+        Map<String, Tensor> values = new LinkedHashMap<>(given);
+        aliases.forEach((alias, name) -> {
+            Tensor value = values.remove(alias);
+            Tensor other = value == null ? null : values.putIfAbsent(name, value);
+            if (other != null && other != value) {
+                problems.add("given twice: '" + name + "' and '" + alias
+                        + "' are one tied parameter; leave one of them out");
+            }
+        });
+        return values;
     }
 
     private static void compare(String name, Parameter parameter, Tensor value, List<String> problems) {

@@ -33,6 +33,7 @@ import org.tp4j.tensor.ReductionKernels;
 import org.tp4j.tensor.Scope;
 import org.tp4j.tensor.Storage;
 import org.tp4j.tensor.TpException;
+import org.tp4j.tensor.internal.Notices;
 
 /**
  * The backend of the host's processor: Java arrays, pooled ({@link HostStorage}); matrix products by OpenBLAS; every call
@@ -93,6 +94,13 @@ public final class CpuBackend implements Backend {
             boolean wanted = !"false".equals(System.getProperty("tp4j.cpu.vector"));
             if (wanted && ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent()) {
                 return VectorFloatKernels.warmedUpInTheBackground();
+            }
+            if (wanted) {
+                Notices.warn(
+                        CpuBackend.class,
+                        "the Vector API is not available, so functions such as GELU run as scalar code, several times slower."
+                                + " HINT: start Java with --add-modules jdk.incubator.vector, or accept it with"
+                                + " -Dtp4j.cpu.vector=false");
             }
             return new ScalarFloatKernels();
         }

@@ -190,26 +190,6 @@ class NcclThreadsTest {
         assertThat(sums).containsExactly(3f, 3f);
     }
 
-    /** Each rank's result goes to memory that is given back at once; whoever gets it next writes after the collective. */
-    @Test
-    @SuppressWarnings("try") // a scope is opened for what it owns
-    void shouldKeepMemoryFromOthersWhileACallWritesIt() {
-        List<Float> found = ThreadRanks.call("cuda", 2, Simulator.options(), world -> {
-            NdArray in = array(world, world.rank() + 1);
-            sum(world);
-            if (world.rank() == 1) {
-                Thread.sleep(300);
-            }
-            try (Scope scope = Scope.open()) {
-                world.group().allReduce(in, array(world, 0), ReduceOp.SUM); // not awaited
-            }
-            NdArray next = array(world, 99);
-            ((CudaBackend) world.backend()).communicationStream().synchronize();
-            return read(next);
-        });
-        assertThat(found).containsExactly(99f, 99f);
-    }
-
     @Test
     void shouldReturnBeforeThePeerHasCome() throws Exception {
         CountDownLatch returned = new CountDownLatch(1);
@@ -227,28 +207,6 @@ class NcclThreadsTest {
             return read(array);
         });
         assertThat(sums).containsExactly(3f, 3f);
-    }
-
-    @Test
-    void shouldCopyInWhileTheDeviceWaits() throws Exception {
-        CountDownLatch copied = new CountDownLatch(1);
-        List<Float> values = ThreadRanks.call("cuda", 2, Simulator.options(), world -> {
-            NdArray next = array(world, 0);
-            sum(world);
-            if (world.rank() == 1) {
-                assertThat(copied.await(10, TimeUnit.SECONDS))
-                        .as("rank 0 has returned from its copies")
-                        .isTrue();
-            }
-            NdArray array = array(world, world.rank() + 1);
-            world.group().allReduce(array, array, ReduceOp.SUM).await(); // rank 0's compute stream waits here
-            write(array, 5);
-            write(next, 6);
-            write(next, 7);
-            copied.countDown();
-            return read(array) + 10 * read(next);
-        });
-        assertThat(values).containsExactly(75f, 75f);
     }
 
     @Test

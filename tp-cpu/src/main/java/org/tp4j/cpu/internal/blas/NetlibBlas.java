@@ -12,16 +12,13 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.bytedeco.javacpp.Loader;
 import org.bytedeco.openblas.global.openblas_nolapack;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.tp4j.tensor.internal.Notices;
 
 /**
  * BLAS through {@code dev.ludovic.netlib}: OpenBLAS of {@code org.bytedeco} where its natives are on the class path, pure
  * Java otherwise. Its JNI works on the Java arrays in place and pins them meanwhile.
  */
 public final class NetlibBlas implements Blas {
-    private static final Logger LOG = LoggerFactory.getLogger(NetlibBlas.class);
-
     /** Where netlib looks for the BLAS it forwards to; a user's own setting takes precedence. */
     private static final String LIBRARY_PROPERTY = "dev.ludovic.netlib.blas.nativeLibPath";
 
@@ -51,13 +48,13 @@ public final class NetlibBlas implements Blas {
         try {
             return openblas();
         } catch (LinkageError | RuntimeException e) {
-            LOG.warn(
-                    "OpenBLAS is not available ({}); matrix products run in pure Java, several times slower. HINT: on"
-                            + " Linux add org.bytedeco:openblas and javacpp with the classifier of this machine ({} {})"
-                            + " to the class path",
-                    e.toString(),
-                    System.getProperty("os.name"),
-                    System.getProperty("os.arch"));
+            Notices.warn(
+                    NetlibBlas.class,
+                    "OpenBLAS is not available (" + e.toString().replaceAll("\\s+", " ")
+                            + "); matrix products run in pure Java, several times slower. HINT: on Linux add"
+                            + " org.bytedeco:openblas and javacpp with the classifier of this machine ("
+                            + System.getProperty("os.name") + " " + System.getProperty("os.arch")
+                            + ") to the class path");
             return java();
         }
     }

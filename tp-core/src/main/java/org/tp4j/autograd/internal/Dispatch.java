@@ -1,5 +1,6 @@
 package org.tp4j.autograd.internal;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.layout.Layout;
 import org.tp4j.layout.LayoutException;
@@ -59,7 +60,7 @@ public final class Dispatch {
         } else {
             enter(operation, operands, mesh, false);
             Decisions.Decided decided = Decisions.of(operation, operands, mesh, false);
-            if (!decided.output(0).equals(sum.layoutOrNull()) || decided.term(0) != into.dtype()) {
+            if (!Objects.equals(decided.output(0), sum.layoutOrNull()) || decided.term(0) != into.dtype()) {
                 return false;
             }
             EagerTensor[] used = bring(operands, decided, false);

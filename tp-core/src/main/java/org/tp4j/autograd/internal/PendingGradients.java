@@ -28,7 +28,9 @@ public final class PendingGradients {
             EagerTensor leaf = (EagerTensor) tensor;
             EagerTensor grad = leaf.gradOrNull();
             Layout layout = grad == null ? null : grad.layoutOrNull();
-            for (int a = 0; layout != null && a < layout.placements().size(); a++) {
+            for (int a = 0;
+                    grad != null && layout != null && a < layout.placements().size();
+                    a++) {
                 boolean due = !(leafLayout(leaf).placement(a).dual() instanceof Placement.Partial);
                 if (due && layout.placement(a) instanceof Placement.Partial) {
                     Bucket bucket =

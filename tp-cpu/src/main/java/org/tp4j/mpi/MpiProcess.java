@@ -41,6 +41,7 @@ final class MpiProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MpiProcess.class);
     private static final int TEXT_BYTES = 256;
     private static final long TELL_MS = 2_000; // for the other ranks to learn how this one has ended
+    private static final long LEAVE_MS = 10_000; // for the other ranks to learn that all have returned
     private static final long HEAR_MS = 600; // mpirun kills a process one second after it has ended it
 
     private final CommunicationOptions options;
@@ -243,7 +244,7 @@ final class MpiProcess implements AutoCloseable {
             link.close();
         }
         if (server != null) {
-            server.awaitDepartures(TELL_MS);
+            server.awaitDepartures(LEAVE_MS);
             server.close();
         }
     }

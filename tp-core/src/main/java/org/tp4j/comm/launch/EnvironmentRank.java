@@ -41,6 +41,7 @@ final class EnvironmentRank {
     private static final Logger LOG = LoggerFactory.getLogger(EnvironmentRank.class);
     private static final long POLL_MS = 20;
     private static final long TELL_MS = 2_000; // for the other ranks to learn how this one has ended
+    private static final long LEAVE_MS = 10_000; // for the other ranks to learn that all have returned
     private static final String DEVICE = "device/";
 
     private final LaunchEnvironment launched;
@@ -200,7 +201,7 @@ final class EnvironmentRank {
         }
         Departure.returned(
                 link, launched.rank(), launched.size(), options.communication().timeoutMs());
-        end();
+        end(LEAVE_MS);
     }
 
     /** Leaves the job after a failure: tells the other ranks and writes a flight record. Returns the exception to throw. */
@@ -210,7 +211,7 @@ final class EnvironmentRank {
         if (session != null) {
             session.abort(new CommunicationException("rank " + launched.rank() + " has failed: " + reason, reason));
         }
-        end();
+        end(TELL_MS);
         return new CommunicationException(
                 "rank " + launched.rank() + " of " + launched.size() + " failed: " + reason.getMessage()
                         + (record == null ? "" : "; its last calls are in " + record),
@@ -228,7 +229,7 @@ final class EnvironmentRank {
         }
     }
 
-    private void end() {
+    private void end(long departMs) {
         over.set(true);
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
@@ -237,7 +238,7 @@ final class EnvironmentRank {
         }
         link.close();
         if (server != null) {
-            server.awaitDepartures(TELL_MS);
+            server.awaitDepartures(departMs);
             server.close();
         }
     }

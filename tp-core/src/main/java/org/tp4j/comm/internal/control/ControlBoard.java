@@ -36,6 +36,7 @@ public final class ControlBoard implements KeyValueStore {
     static final long MAX_BYTES_PER_RANK = 16L << 20;
     private static final int MAX_NOTICES = 100_000;
     private static final int MAX_NOTICE_BYTES = 1 << 16;
+    private static final long MAX_ALL_NOTICE_BYTES = 32L << 20;
 
     private static final Logger LOG = LoggerFactory.getLogger(ControlBoard.class);
 
@@ -45,6 +46,7 @@ public final class ControlBoard implements KeyValueStore {
     private final long[] bytes;
     private final Map<Integer, Beat> beats = new HashMap<>();
     private final List<Notice> notices = new ArrayList<>();
+    private long noticeBytes;
     private final Map<Integer, RankEnd> ends = new HashMap<>();
     private final Map<String, PostHandler> handlers = new ConcurrentHashMap<>();
 
@@ -194,12 +196,17 @@ public final class ControlBoard implements KeyValueStore {
         handler.posted(rank, words);
     }
 
-    /** Lets all ranks know something: each finds it in its {@link ControlChannel#notices}. */
+    /**
+     * Lets all ranks know something: each finds it in its {@link ControlChannel#notices}. Beyond 100,000 notices or 32 MiB it is
+     * dropped.
+     */
     public synchronized void announce(String topic, byte[] content) {
         if (content.length > MAX_NOTICE_BYTES || topic.length() > MAX_KEY_CHARS) {
             throw new IllegalArgumentException("a notice of " + content.length + " bytes");
         }
-        if (notices.size() < MAX_NOTICES) {
+        boolean fits = notices.size() < MAX_NOTICES && noticeBytes + content.length <= MAX_ALL_NOTICE_BYTES;
+        if (fits || topic.equals(ENDED)) { // at most one for each rank
+            noticeBytes += content.length;
             notices.add(new Notice(notices.size() + 1L, topic, content.clone()));
             notifyAll();
         }

@@ -181,6 +181,11 @@ public final class ControlLink implements ControlChannel, RankWatch, AutoCloseab
         client.request(Wire.END, out -> Wire.writeBytes(out, ControlBoard.encode(end)), timeoutMs, in -> true);
     }
 
+    /** Whether nobody serves the control channel any more. */
+    boolean isGone() {
+        return client.gone() != null;
+    }
+
     @Override
     public @Nullable Seen seen(int rank) {
         Optional<Seen> seen = client.request(Wire.SEEN, out -> out.writeInt(rank), SEEN_MS, in -> {

@@ -27,6 +27,10 @@ public final class Departure {
                 throw new CommunicationException(failure + "; the program of rank " + worldRank
                         + " has returned before, and its results may be wrong");
             });
+            RankEnd server = link.ends().of(0);
+            if (link.isGone() && server != null && !server.isFailure()) {
+                return; // rank 0 leaves when all have returned
+            }
             if (System.nanoTime() - looked > LOOK_MS * 1_000_000) {
                 checkSilent(link, worldRank, ranks, timeoutMs);
                 looked = System.nanoTime();

@@ -309,6 +309,22 @@ class ControlChannelTest {
     }
 
     @Test
+    void shouldLetARankLeaveThatMissesTheLastWord() throws InterruptedException {
+        ControlLink zero = join(0);
+        ControlLink one = join(new FlightRecorder(1), 60_000); // its next heartbeat is far
+        zero.end(RankEnd.Kind.RETURNED, "", 10_000);
+        one.flush(10_000);
+        assertThat(one.ends().of(0)).isNotNull();
+        Thread leaving = new Thread(() -> Departure.returned(one, 1, 2, 60_000));
+        leaving.start();
+        await(() -> board.end(1) != null);
+        server.close(); // before it knows that it was the last
+        assertThatThrownBy(() -> one.get("a")).isInstanceOf(CommunicationException.class);
+        leaving.join(20_000);
+        assertThat(leaving.isAlive()).isFalse();
+    }
+
+    @Test
     void shouldTellThatAConnectionIsClosedForGood() throws InterruptedException {
         ControlLink one = join(1);
         ControlLink three = join(3);

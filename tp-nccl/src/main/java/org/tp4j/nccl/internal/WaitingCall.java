@@ -1,5 +1,6 @@
 package org.tp4j.nccl.internal;
 
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -80,7 +81,7 @@ final class WaitingCall {
                 }
             } catch (ExecutionException e) {
                 context.checkUsable(); // if the session has failed, that is what ended the call
-                throw failed(context, what, e.getCause());
+                throw failed(context, what, Objects.requireNonNull(e.getCause()));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw new CommunicationException("rank " + context.member().rank() + " was interrupted in " + what, e);

@@ -27,6 +27,8 @@ module org.tp4j.core {
     exports org.tp4j.tensor.internal.math to
             org.tp4j.cpu,
             org.tp4j.cuda;
+    exports org.tp4j.comm.internal.agreement to
+            org.tp4j.cpu;
     exports org.tp4j.comm.internal.control to
             org.tp4j.cpu;
 

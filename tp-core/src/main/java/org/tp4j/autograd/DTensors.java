@@ -46,7 +46,9 @@ public final class DTensors {
     public static DTensor fromLocal(Tensor local, DeviceMesh mesh, Placement... placements) {
         EagerTensor part = MeshBorder.plain(local, "fromLocal");
         Layout layout = Layout.of(mesh, local.shape().dims(), placements);
-        return MeshBorder.enter(part, LocalShapes.whole(local, layout), layout, recording());
+        Shape global = LocalShapes.whole(local, layout);
+        MeshBorder.agreeOnWhole(part, layout);
+        return MeshBorder.enter(part, global, layout, recording());
     }
 
     /**
@@ -57,6 +59,7 @@ public final class DTensors {
     public static DTensor fromLocal(Tensor local, Shape global, Layout layout) {
         EagerTensor part = MeshBorder.plain(local, "fromLocal");
         LocalShapes.check(local, global, layout);
+        MeshBorder.agreeOnWhole(part, layout);
         return MeshBorder.enter(part, global, layout, recording());
     }
 

@@ -115,6 +115,19 @@ public final class Tensors {
         return new EagerTensor(array);
     }
 
+    /**
+     * Tensors of one shape and type, one after another along a new dimension.
+     *
+     * @param dim number of the new dimension in the result
+     */
+    public static Tensor stack(int dim, Tensor... tensors) {
+        Tensor[] pieces = new Tensor[tensors.length];
+        for (int i = 0; i < pieces.length; i++) {
+            pieces[i] = tensors[i].unsqueeze(dim);
+        }
+        return concat(dim, pieces);
+    }
+
     /** Concatenates tensors along one dimension. */
     public static Tensor concat(int dim, Tensor... tensors) {
         if (tensors.length == 0) {

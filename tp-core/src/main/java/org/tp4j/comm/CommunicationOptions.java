@@ -14,6 +14,7 @@ import org.tp4j.comm.record.CheckingGroup;
  * @param startTimeoutMs how long a rank waits for its peers to join the job: processes start apart, by what a busy machine
  *     takes to load them, which says nothing about a call
  * @param checking whether ranks compare signatures before any data moves ({@link CheckingGroup})
+ * @param agreement whether what ranks must have in common is compared while they go on ({@link DisagreementException})
  * @param flightRecord folder for the last calls of a failing rank, or null for none
  * @param engine what carries collectives between devices: {@code auto}, {@code host} or an engine's name, see
  *     {@link GroupEngines#choose}
@@ -22,6 +23,7 @@ public record CommunicationOptions(
         long timeoutMs,
         long startTimeoutMs,
         boolean checking,
+        boolean agreement,
         @Nullable Path flightRecord,
         String engine) {
     /** System property: seconds a rank waits for its peers in a call; 600 by default. */
@@ -31,7 +33,10 @@ public record CommunicationOptions(
     public static final String START_TIMEOUT = "tp4j.comm.startTimeoutSeconds";
 
     /** System property: {@code true} turns checking mode on. */
-    public static final String CHECKING = "tp4j.comm.check";
+    public static final String CHECKING = "tp4j.checking";
+
+    /** System property: {@code off} stops the comparison of what ranks must have in common; it is on by default. */
+    public static final String AGREEMENT = "tp4j.agreement";
 
     /** System property: folder for flight records. */
     public static final String FLIGHT_RECORD = "tp4j.comm.flightRecord";
@@ -70,6 +75,7 @@ public record CommunicationOptions(
                 timeoutMs,
                 startTimeoutMs,
                 Boolean.getBoolean(CHECKING),
+                !System.getProperty(AGREEMENT, "on").equals("off"),
                 folder.isEmpty() ? null : Path.of(folder),
                 System.getProperty(ENGINE, AUTO));
     }
@@ -99,21 +105,26 @@ public record CommunicationOptions(
 
     /** With another timeout, and at least as much time to start. */
     public CommunicationOptions withTimeoutMs(long ms) {
-        return new CommunicationOptions(ms, Math.max(ms, startTimeoutMs), checking, flightRecord, engine);
+        return new CommunicationOptions(ms, Math.max(ms, startTimeoutMs), checking, agreement, flightRecord, engine);
     }
 
     /** With checking mode on or off. */
     public CommunicationOptions withChecking(boolean on) {
-        return new CommunicationOptions(timeoutMs, startTimeoutMs, on, flightRecord, engine);
+        return new CommunicationOptions(timeoutMs, startTimeoutMs, on, agreement, flightRecord, engine);
+    }
+
+    /** With or without the comparison of what ranks must have in common. */
+    public CommunicationOptions withAgreement(boolean on) {
+        return new CommunicationOptions(timeoutMs, startTimeoutMs, checking, on, flightRecord, engine);
     }
 
     /** With another folder for flight records. */
     public CommunicationOptions withFlightRecord(@Nullable Path folder) {
-        return new CommunicationOptions(timeoutMs, startTimeoutMs, checking, folder, engine);
+        return new CommunicationOptions(timeoutMs, startTimeoutMs, checking, agreement, folder, engine);
     }
 
     /** With another engine. */
     public CommunicationOptions withEngine(String name) {
-        return new CommunicationOptions(timeoutMs, startTimeoutMs, checking, flightRecord, name);
+        return new CommunicationOptions(timeoutMs, startTimeoutMs, checking, agreement, flightRecord, name);
     }
 }

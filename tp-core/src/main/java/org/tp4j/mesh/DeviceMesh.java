@@ -205,6 +205,30 @@ public final class DeviceMesh {
         return axes.stream().mapToInt(Axis::size).reduce(1, (a, b) -> a * b);
     }
 
+    /** World ranks of the mesh's ranks, the last axis running fastest. */
+    public List<Integer> worldRanks() {
+        int[] sizes = grid.axes.stream().mapToInt(Axis::size).toArray();
+        int[] coordinates = grid.axes.stream().mapToInt(Axis::coordinate).toArray();
+        List<Integer> ranks = new ArrayList<>();
+        for (int index = 0; index < size(); index++) {
+            int rest = index;
+            for (int a = axes.size() - 1; a >= 0; a--) {
+                int at = grid.axes.indexOf(axes.get(a));
+                if (at < 0) { // an axis that combines others
+                    return axes.get(0).group().worldRanks();
+                }
+                coordinates[at] = rest % sizes[at];
+                rest /= sizes[at];
+            }
+            int linear = 0;
+            for (int a = 0; a < sizes.length; a++) {
+                linear = linear * sizes[a] + coordinates[a];
+            }
+            ranks.add(grid.base.worldRanks().get(linear));
+        }
+        return List.copyOf(ranks);
+    }
+
     /**
      * A cache for results about layouts on this mesh and its slices, which lives as long as they do. Keys compare by
      * content.

@@ -358,6 +358,7 @@ public abstract class Module {
             parameter.materialize(backend, dtype, seed);
         });
         modules().values().forEach(module -> module.seed = seed);
+        Agreements.materialized(parameters(), dtype, seed);
     }
 
     /** Switches the module and all below it between training and evaluation, which dropout depends on. */

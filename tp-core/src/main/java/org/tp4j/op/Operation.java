@@ -41,6 +41,14 @@ public interface Operation {
     }
 
     /**
+     * What must be the same on every rank that runs it, as an immutable value whose {@code toString} says so: by default a
+     * record itself, and the name of anything else.
+     */
+    default Object fact() {
+        return getClass().isRecord() ? this : name();
+    }
+
+    /**
      * Computes this rank's part of the result from its parts of the operands.
      *
      * @return a new array or, where nothing has to be computed, a view of an operand

@@ -6,6 +6,7 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.layout.LayoutException;
 import org.tp4j.nn.Gradients;
@@ -55,6 +56,7 @@ public abstract class Optimizer {
     private final List<String> stateNames;
     private long stepCount;
     private boolean compared;
+    private final OptimizerAgreement agreement = new OptimizerAgreement();
 
     /**
      * An optimizer of groups of parameters.
@@ -176,6 +178,7 @@ public abstract class Optimizer {
             GradientPresence.compare(slots);
             compared = true;
         }
+        agreement.endStep(slots, () -> kind() + new TreeMap<>(settings()), this::learningRate);
         Gradients.finish(parameters);
     }
 

@@ -100,6 +100,11 @@ final class Slot {
         return tensor.dtype().isHalf();
     }
 
+    /** This rank's part of the parameter. */
+    NdArray values() {
+        return tensor.local();
+    }
+
     /** Whether the next step changes it. */
     boolean hasGradient() {
         return parameter.isTrainable() && tensor.grad() != null;

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is implicit on a thread: the innermost open {@link Scope}; whether operations are recorded for a backward pass
  * ({@link GradMode}); the path of the module being run, for messages and records; and, while a step is being captured, the
- * {@link StepRecording} of its host work. World, mesh, groups and seeds are always passed.
+ * {@link StepRecording} of its host work; and whether the rank is doing something by itself. World, mesh, groups and seeds are always passed.
  *
  * <p>Besides these, one thing is kept per thread elsewhere: modules count how deep they are nested, to free what sequence
  * parallelism has gathered within them.
@@ -17,6 +17,7 @@ public final class ExecutionContext {
     private boolean gradientsRecorded = true;
     private String modulePath = "";
     private @Nullable StepRecording recording;
+    private boolean alone;
 
     private ExecutionContext() {}
 
@@ -62,6 +63,18 @@ public final class ExecutionContext {
     /** Begins the capture of a step or, given null, ends it; for backends. */
     public void setRecording(@Nullable StepRecording next) {
         recording = next;
+    }
+
+    /** Whether the thread's rank does something by itself, in {@code Alone.run}. */
+    public boolean isAlone() {
+        return alone;
+    }
+
+    /** Begins or ends what the rank does by itself; returns the previous setting. */
+    public boolean setAlone(boolean on) {
+        boolean was = alone;
+        alone = on;
+        return was;
     }
 
     void enter(@Nullable Scope next) {

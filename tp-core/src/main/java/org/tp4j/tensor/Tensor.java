@@ -179,6 +179,15 @@ public interface Tensor extends HasStorage {
     /** x². */
     Tensor square();
 
+    /** 1 / sqrt of each element. */
+    Tensor rsqrt();
+
+    /** 1 / each element. */
+    Tensor reciprocal();
+
+    /** Each element to a power; NaN for a negative element unless the exponent is whole. */
+    Tensor pow(double exponent);
+
     /** Magnitude. */
     Tensor abs();
 
@@ -233,6 +242,24 @@ public interface Tensor extends HasStorage {
     /** Mean of all elements. */
     Tensor mean();
 
+    /** Sum over some dimensions, which the result lacks. */
+    default Tensor sum(int... dims) {
+        return sum(false, dims);
+    }
+
+    /** Mean over some dimensions, which the result lacks. */
+    default Tensor mean(int... dims) {
+        return mean(false, dims);
+    }
+
+    /**
+     * Norm (Σ |x|ᵖ)^(1/p) over some dimensions, all if none is named; largest magnitude for p = infinity. Its gradient is 0
+     * where the norm is. 16-bit numbers are computed in 32 bits. The dimensions must not be sharded.
+     *
+     * @param p at least 1, or infinity
+     */
+    Tensor norm(double p, boolean keepDims, int... dims);
+
     /** Mean over some dimensions. */
     Tensor mean(boolean keepDims, int... dims);
 
@@ -265,6 +292,15 @@ public interface Tensor extends HasStorage {
 
     /** Swaps two dimensions. */
     Tensor transpose(int dim0, int dim1);
+
+    /** Without a dimension, whose size is 1. */
+    Tensor squeeze(int dim);
+
+    /** With a dimension of size 1 before dimension {@code dim}, which may be one past the last. */
+    Tensor unsqueeze(int dim);
+
+    /** Dimensions {@code from} to {@code to}, inclusive, as one. */
+    Tensor flatten(int from, int to);
 
     /** Reorders the dimensions: dimension i of the result is dimension order[i] of this. */
     Tensor permute(int... order);

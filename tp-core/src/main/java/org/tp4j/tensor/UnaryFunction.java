@@ -36,6 +36,10 @@ public enum UnaryFunction {
     SQUARE(numbers("x * x", "multiply(x, x)"), ofInput((g, x, c) -> g.mul(x.mul(2)))),
     /** 1 / x. */
     RECIPROCAL(floats("1 / x"), ofOutput((g, y, c) -> g.mul(y.square().neg()))),
+    /** x to the power of a; NaN for negative x unless a is whole, as C's {@code pow}. */
+    POW(
+            floats("power(x, a)"),
+            ofInput((g, x, c) -> c.a() == 0 ? g.mul(0) : g.mul(x.pow(c.a() - 1).mul(c.a())))),
     /** max(x, 0); NaN stays NaN. */
     RELU(numbers("relu(x)", "larger(x, 0)"), ofInput((g, x, c) -> c.apply(BinaryFunction.RELU_GRAD, x, g))),
     /** x · Φ(x) with the error function (Hendrycks and Gimpel, arXiv 1606.08415). */
@@ -122,6 +126,7 @@ public enum UnaryFunction {
             case RSQRT -> 1 / Math.sqrt(x);
             case SQUARE -> x * x;
             case RECIPROCAL -> 1 / x;
+            case POW -> Math.pow(x, a);
             case RELU -> Math.max(x, 0);
             case GELU -> ActivationFormulas.gelu(x);
             case GELU_TANH -> ActivationFormulas.geluTanh(x);

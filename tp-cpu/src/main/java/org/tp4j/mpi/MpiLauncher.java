@@ -66,6 +66,7 @@ public final class MpiLauncher implements Launcher {
         try {
             world = new MpiWorld(process, options);
             main.run(world);
+            process.settle();
             world.leave();
             process.close();
         } catch (Throwable thrown) {

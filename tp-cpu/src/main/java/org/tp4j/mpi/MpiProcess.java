@@ -20,6 +20,8 @@ import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.engine.GroupMember;
 import org.tp4j.comm.engine.Stragglers;
+import org.tp4j.comm.internal.agreement.Ledger;
+import org.tp4j.comm.internal.control.BoardAgreement;
 import org.tp4j.comm.internal.control.ControlBoard;
 import org.tp4j.comm.internal.control.ControlLink;
 import org.tp4j.comm.internal.control.ControlSecret;
@@ -178,6 +180,9 @@ final class MpiProcess implements AutoCloseable {
         link = opened;
         stragglers = new JobStragglers(opened, recorder.worldRank());
         job.setStragglers(stragglers);
+        if (options.agreement()) {
+            recorder.ledger().connect(BoardAgreement.over(opened));
+        }
     }
 
     /** The address of a host, unless that is the loopback address, as some machines call their own name. */
@@ -220,6 +225,11 @@ final class MpiProcess implements AutoCloseable {
 
     int localRank() {
         return localRank;
+    }
+
+    /** Compares the last of what this rank has done with the others. */
+    void settle() {
+        recorder.ledger().leave(Ledger.SETTLE_MS);
     }
 
     int localSize() {

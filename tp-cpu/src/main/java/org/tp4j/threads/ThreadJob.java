@@ -11,8 +11,10 @@ import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.engine.KeyValueStore;
 import org.tp4j.comm.engine.Stragglers;
+import org.tp4j.comm.internal.control.BoardAgreement;
 import org.tp4j.comm.internal.control.ControlBoard;
 import org.tp4j.comm.internal.control.JobStragglers;
+import org.tp4j.comm.internal.control.LocalChannel;
 import org.tp4j.comm.internal.control.LocalRankWatch;
 import org.tp4j.comm.internal.control.RankEnd;
 import org.tp4j.comm.record.FlightRecorder;
@@ -46,6 +48,13 @@ final class ThreadJob {
 
     FlightRecorder recorder(int worldRank) {
         return recorders[worldRank];
+    }
+
+    /** Has a rank's ledger compared with the others'. */
+    void connectLedger(int worldRank) {
+        if (recorders.length > 1 && options.agreement()) {
+            recorders[worldRank].ledger().connect(BoardAgreement.over(new LocalChannel(store, worldRank)));
+        }
     }
 
     /** Where ranks publish values for one another. */

@@ -7,6 +7,7 @@ import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.engine.GroupEngine;
 import org.tp4j.comm.engine.GroupMember;
 import org.tp4j.comm.engine.GroupSession;
+import org.tp4j.comm.internal.agreement.Ledger;
 import org.tp4j.comm.launch.RankMain;
 import org.tp4j.comm.record.CheckingGroup;
 import org.tp4j.tensor.Backend;
@@ -32,8 +33,10 @@ final class ThreadRank {
         ProcessGroup group = null;
         try {
             Backend backend = devices.backend(rank);
+            job.connectLedger(rank);
             group = join(backend);
             main.run(new ThreadWorld(group, backend));
+            job.recorder(rank).ledger().leave(Ledger.SETTLE_MS);
             if (session != null) {
                 session.close();
             }

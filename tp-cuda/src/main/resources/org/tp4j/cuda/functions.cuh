@@ -150,6 +150,10 @@ __device__ __forceinline__ float inverseRoot(float x) {
     return rsqrtf(x);
 }
 
+__device__ __forceinline__ float power(float x, float a) {
+    return powf(x, a);
+}
+
 __device__ __forceinline__ float hyperbolicTangent(float x) {
     return tanhf(x);
 }
@@ -229,6 +233,10 @@ __device__ __forceinline__ double squareRoot(double x) {
 
 __device__ __forceinline__ double inverseRoot(double x) {
     return 1 / sqrt(x);
+}
+
+__device__ __forceinline__ double power(double x, double a) {
+    return pow(x, a);
 }
 
 __device__ __forceinline__ double hyperbolicTangent(double x) {

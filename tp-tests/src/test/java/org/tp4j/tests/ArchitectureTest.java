@@ -33,6 +33,7 @@ class ArchitectureTest {
             "tensor.meta",
             "comm.internal",
             "comm",
+            "comm.internal.agreement",
             "comm.record",
             "comm.engine",
             "comm.internal.control",

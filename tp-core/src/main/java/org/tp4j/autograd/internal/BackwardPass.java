@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
+import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.op.Operation;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.NdArray;
@@ -39,6 +40,8 @@ final class BackwardPass {
     private final List<Node> seen = new ArrayList<>();
 
     private final ExecutionContext context = ExecutionContext.current();
+    private @Nullable DeviceMesh lastMesh;
+    private @Nullable Agreed lastFacts;
 
     private BackwardPass() {}
 
@@ -127,6 +130,17 @@ final class BackwardPass {
         }
         node.forget();
         node.finished();
+    }
+
+    /** The facts of a mesh. */
+    Agreed agreed(DeviceMesh mesh) {
+        Agreed facts = lastFacts;
+        if (facts == null || mesh != lastMesh) {
+            facts = Agreed.on(mesh);
+            lastFacts = facts;
+            lastMesh = mesh;
+        }
+        return facts;
     }
 
     /** Accepts the gradient that {@code from} computed for one of its operands. */

@@ -25,6 +25,9 @@ public class EagerTensor extends FluentTensor {
     /** This tensor as Invariant on the mesh it last met. */
     private @Nullable MeshTensor met;
 
+    private long hash;
+    private int hashedVersion = -1;
+
     public EagerTensor(NdArray array) {
         this.array = array;
     }
@@ -98,6 +101,16 @@ public class EagerTensor extends FluentTensor {
     /** Remembers the tensor it became on a mesh. */
     final void noteMet(MeshTensor onMesh) {
         met = onMesh;
+    }
+
+    /** A hash of its elements, computed once for each version of them. */
+    final long contentHash() {
+        int version = array.storage().version();
+        if (version != hashedVersion) {
+            hash = MeshBorder.hash(local());
+            hashedVersion = version;
+        }
+        return hash;
     }
 
     /** Records what computed it. */

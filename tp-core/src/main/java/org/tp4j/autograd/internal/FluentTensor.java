@@ -148,6 +148,21 @@ abstract class FluentTensor implements Tensor {
     }
 
     @Override
+    public Tensor rsqrt() {
+        return unary(UnaryFunction.RSQRT);
+    }
+
+    @Override
+    public Tensor reciprocal() {
+        return unary(UnaryFunction.RECIPROCAL);
+    }
+
+    @Override
+    public Tensor pow(double exponent) {
+        return run(new UnaryOp(UnaryFunction.POW, exponent, 0));
+    }
+
+    @Override
     public Tensor abs() {
         return unary(UnaryFunction.ABS);
     }
@@ -240,6 +255,11 @@ abstract class FluentTensor implements Tensor {
     }
 
     @Override
+    public Tensor norm(double p, boolean keepDims, int... dims) {
+        return Norms.norm(this, p, ReducedDims.of(shape(), keepDims, dims));
+    }
+
+    @Override
     public Tensor max(boolean keepDims, int... dims) {
         return run(new ExtremumOp(true, ReducedDims.of(shape(), keepDims, dims)));
     }
@@ -313,6 +333,47 @@ abstract class FluentTensor implements Tensor {
         order[a] = b;
         order[b] = a;
         return permute(order);
+    }
+
+    @Override
+    public Tensor squeeze(int dim) {
+        int at = shape().normalize(dim);
+        if (size(at) != 1) {
+            throw new IllegalArgumentException("squeeze of dimension " + dim + " of " + shape() + ", which has size "
+                    + size(at) + "; HINT: only a dimension of size 1 can be left out");
+        }
+        return reshape(shape().without(at).toArray());
+    }
+
+    @Override
+    public Tensor unsqueeze(int dim) {
+        int dims = shape().dims();
+        int at = dim < 0 ? dim + dims + 1 : dim;
+        if (at < 0 || at > dims) {
+            throw new IllegalArgumentException("unsqueeze before dimension " + dim + " of " + shape() + "; HINT: from "
+                    + (-dims - 1) + " to " + dims);
+        }
+        long[] sizes = new long[dims + 1];
+        for (int d = 0; d <= dims; d++) {
+            sizes[d] = d == at ? 1 : shape().size(d < at ? d : d - 1);
+        }
+        return reshape(sizes);
+    }
+
+    @Override
+    public Tensor flatten(int from, int to) {
+        int first = shape().normalize(from);
+        int last = shape().normalize(to);
+        if (first > last) {
+            throw new IllegalArgumentException("flatten of dimensions " + from + " to " + to + " of " + shape()
+                    + "; HINT: the first comes before the last");
+        }
+        long[] sizes = new long[shape().dims() - (last - first)];
+        for (int d = 0; d < sizes.length; d++) {
+            sizes[d] = d < first ? shape().size(d) : shape().size(d + last - first);
+        }
+        sizes[first] = shape().product(first, last + 1);
+        return reshape(sizes);
     }
 
     @Override

@@ -31,6 +31,22 @@ public final class MeshBorder {
 
     private MeshBorder() {}
 
+    /** A plain tensor that met a mesh, for messages. */
+    private record Met(String operation, int operand, DType dtype, Shape shape) {
+        @Override
+        public String toString() {
+            return "plain tensor " + dtype + shape + ", operand " + operand + " of " + operation + ",";
+        }
+    }
+
+    /** A tensor declared as whole along an axis, for messages. */
+    private record Declared(Axis axis, DType dtype, Shape shape) {
+        @Override
+        public String toString() {
+            return "tensor " + dtype + shape + ", which is whole on mesh axis '" + axis.name() + "',";
+        }
+    }
+
     /** Where a plain tensor meets a mesh. */
     private record Meeting(DeviceMesh mesh, String module, String operation, int operand) {}
 
@@ -41,11 +57,18 @@ public final class MeshBorder {
      */
     public static MeshTensor meet(
             EagerTensor plain, DeviceMesh mesh, String operation, int operand, boolean recording) {
-        if (!plain.isNumber()) {
+        if (!plain.isNumber() && !ExecutionContext.current().isAlone()) {
             String module = ExecutionContext.current().modulePath();
             boolean first = mesh.cache().put(new Meeting(mesh, module, operation, operand), Boolean.TRUE) == null;
             if (first || CHECK_ALWAYS) {
                 compare(plain, mesh, module, operation, operand);
+            }
+            Agreed agreed = Agreed.on(mesh);
+            if (agreed.isOn() && Agreed.isCheapToHash(plain.array())) {
+                long start = System.nanoTime();
+                Met met = new Met(operation, operand, plain.dtype(), plain.shape());
+                agreed.content(met, module, plain.contentHash());
+                agreed.ledger().spent(System.nanoTime() - start);
             }
         }
         MeshTensor earlier = plain.met();
@@ -79,7 +102,8 @@ public final class MeshBorder {
         }
     }
 
-    private static long hash(NdArray array) {
+    /** A hash of type, shape and elements. */
+    static long hash(NdArray array) {
         CRC32C crc = new CRC32C();
         long bytes = array.elements() * array.dtype().bytes();
         int piece = 1 << 20;
@@ -157,6 +181,22 @@ public final class MeshBorder {
         leaf.markParameter(reduceType);
         leaf.requiresGrad(true);
         return leaf;
+    }
+
+    /** The ranks along an axis on which a tensor is declared as whole hold the same. */
+    public static void agreeOnWhole(EagerTensor plain, Layout layout) {
+        for (int a = 0; a < layout.placements().size(); a++) {
+            Axis axis = layout.mesh().axis(a);
+            if (layout.placement(a).isWhole()
+                    && axis.size() > 1
+                    && plain.met() == null
+                    && Agreed.isCheapToHash(plain.array())) {
+                Agreed agreed = Agreed.on(layout.mesh());
+                if (agreed.isOn()) {
+                    agreed.contentAlong(axis, new Declared(axis, plain.dtype(), plain.shape()), plain.contentHash());
+                }
+            }
+        }
     }
 
     /** This rank's part as a plain tensor, whose gradient is laid out as declared. */

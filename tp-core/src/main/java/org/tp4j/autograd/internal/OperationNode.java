@@ -1,6 +1,7 @@
 package org.tp4j.autograd.internal;
 
 import org.jspecify.annotations.Nullable;
+import org.tp4j.layout.Layout;
 import org.tp4j.op.BackwardContext;
 import org.tp4j.op.Operation;
 import org.tp4j.op.TargetLayout;
@@ -91,6 +92,10 @@ final class OperationNode extends Node {
 
     @Override
     void backward(BackwardPass pass, EagerTensor gradient) {
+        Layout layout = gradient.layoutOrNull();
+        if (layout != null) {
+            pass.agreed(layout.mesh()).runs(operation, modulePath());
+        }
         operation.backward(new Context(pass), gradient);
     }
 

@@ -4,6 +4,8 @@ import java.util.List;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.Work;
+import org.tp4j.comm.internal.agreement.CallStream;
+import org.tp4j.comm.internal.agreement.Ledger;
 import org.tp4j.comm.record.AbstractProcessGroup;
 import org.tp4j.comm.record.CallRecord;
 import org.tp4j.comm.record.Collective;
@@ -11,6 +13,7 @@ import org.tp4j.comm.record.CollectiveCall;
 import org.tp4j.comm.record.FlightRecorder;
 import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.NdArray;
+import org.tp4j.tensor.StepRecording;
 
 /**
  * What all engines share: arguments are checked, calls are numbered and recorded, pending inputs are awaited, outputs
@@ -22,6 +25,7 @@ public abstract class EngineGroup extends AbstractProcessGroup implements Abstra
     private final List<Integer> worldRanks;
     private final FlightRecorder recorder;
     private final GroupUse use;
+    private final CallStream agreed;
     private long collectives;
     private long messages;
     private volatile boolean closed;
@@ -39,6 +43,7 @@ public abstract class EngineGroup extends AbstractProcessGroup implements Abstra
         this.worldRanks = List.copyOf(worldRanks);
         this.recorder = recorder;
         this.use = new GroupUse(name);
+        this.agreed = recorder.ledger().open(name, this.worldRanks);
     }
 
     /** Forms the groups of a split; the call has been recorded. */
@@ -76,6 +81,11 @@ public abstract class EngineGroup extends AbstractProcessGroup implements Abstra
     }
 
     @Override
+    public final Ledger ledger() {
+        return recorder.ledger();
+    }
+
+    @Override
     protected final Work invoke(Invocation invocation) {
         checkOpen(invocation.kind());
         use.enter(invocation.kind());
@@ -91,7 +101,7 @@ public abstract class EngineGroup extends AbstractProcessGroup implements Abstra
         try {
             call = invocation.checked().get();
         } catch (CommunicationException e) {
-            CallRecord record = record(CollectiveCall.withoutData(invocation.kind()));
+            CallRecord record = record(CollectiveCall.withoutData(invocation.kind()), false);
             record.failed();
             refused(record, e);
             throw e;
@@ -104,7 +114,7 @@ public abstract class EngineGroup extends AbstractProcessGroup implements Abstra
         if (out != null && out != in) {
             out.await();
         }
-        CallRecord record = record(call);
+        CallRecord record = record(call, true);
         if (out != null && call.writesOutput(rank)) {
             out.storage().markChanged();
         }
@@ -116,7 +126,7 @@ public abstract class EngineGroup extends AbstractProcessGroup implements Abstra
         checkOpen(Collective.SPLIT);
         use.enter(Collective.SPLIT);
         try {
-            CallRecord record = record(CollectiveCall.withoutData(Collective.SPLIT));
+            CallRecord record = record(CollectiveCall.withoutData(Collective.SPLIT), true);
             try {
                 return startSplit(record, name, color, key);
             } finally {
@@ -131,6 +141,7 @@ public abstract class EngineGroup extends AbstractProcessGroup implements Abstra
     public final void close() {
         if (!closed) {
             closed = true;
+            recorder.ledger().close(agreed);
             release();
         }
     }
@@ -142,21 +153,31 @@ public abstract class EngineGroup extends AbstractProcessGroup implements Abstra
 
     /** Records a call that the engine makes for its own purposes, at the same point on all ranks. */
     protected final CallRecord internalCall(Collective kind) {
-        return record(CollectiveCall.withoutData(kind));
+        return record(CollectiveCall.withoutData(kind), true);
     }
 
     private void checkOpen(Collective kind) {
         if (closed) {
             throw new CommunicationException(kind + " on group '" + name + "', which rank " + rank + " has closed");
         }
+        if (ExecutionContext.current().isAlone()) {
+            throw new CommunicationException(
+                    kind + " on group '" + name + "' within Alone.run(...): the other ranks do not"
+                            + " call it; HINT: let all ranks of the group call it, outside of Alone.run(...)");
+        }
     }
 
-    private CallRecord record(CollectiveCall call) {
+    /** Numbers and keeps a call; one that was refused counts as any, since the other ranks are told anyway. */
+    private CallRecord record(CollectiveCall call, boolean accepted) {
         long sequence = call.kind().isPointToPoint() ? ++messages : ++collectives;
         String path = ExecutionContext.current().modulePath();
         CallRecord record = new CallRecord(name, rank, sequence, call, path);
         recorder.add(record);
         use.made(record);
+        if (!call.kind().isPointToPoint()) {
+            int signature = accepted ? call.signatureHash() : CallStream.REFUSED;
+            StepRecording.everyStep(() -> agreed.add(signature, call));
+        }
         return record;
     }
 }

@@ -22,6 +22,8 @@ import org.tp4j.comm.engine.GroupEngines;
 import org.tp4j.comm.engine.GroupMember;
 import org.tp4j.comm.engine.GroupSession;
 import org.tp4j.comm.engine.Stragglers;
+import org.tp4j.comm.internal.agreement.Ledger;
+import org.tp4j.comm.internal.control.BoardAgreement;
 import org.tp4j.comm.internal.control.ControlBoard;
 import org.tp4j.comm.internal.control.ControlLink;
 import org.tp4j.comm.internal.control.ControlServer;
@@ -76,6 +78,9 @@ final class EnvironmentRank {
             throw e;
         }
         this.stragglers = new JobStragglers(link, launched.rank());
+        if (options.communication().agreement()) {
+            recorder.ledger().connect(BoardAgreement.over(link));
+        }
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
@@ -196,6 +201,7 @@ final class EnvironmentRank {
      * @throws CommunicationException if one of them fails
      */
     void leave() {
+        recorder.ledger().leave(Ledger.SETTLE_MS);
         if (session != null) {
             session.close();
         }

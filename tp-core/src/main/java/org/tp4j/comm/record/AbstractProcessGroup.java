@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.Work;
+import org.tp4j.comm.internal.agreement.Ledger;
 import org.tp4j.tensor.NdArray;
 
 /**
@@ -65,6 +66,9 @@ public abstract class AbstractProcessGroup implements ProcessGroup {
 
     /** For subclasses. */
     protected AbstractProcessGroup() {}
+
+    /** What this rank has done that others must have done as well. */
+    public abstract Ledger ledger();
 
     /** Makes a call. */
     protected abstract Work invoke(Invocation invocation);

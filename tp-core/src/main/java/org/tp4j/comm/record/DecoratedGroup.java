@@ -5,6 +5,7 @@ import java.util.function.Supplier;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.Work;
+import org.tp4j.comm.internal.agreement.Ledger;
 
 /** A group that does something around each call on another group, and on the groups split from it. */
 abstract class DecoratedGroup extends AbstractProcessGroup {
@@ -22,6 +23,11 @@ abstract class DecoratedGroup extends AbstractProcessGroup {
 
     /** Decorates a group split from this one. */
     abstract ProcessGroup decorate(ProcessGroup split);
+
+    @Override
+    public final Ledger ledger() {
+        return inner instanceof AbstractProcessGroup group ? group.ledger() : new Ledger(rank());
+    }
 
     /** The decorated group. */
     final ProcessGroup inner() {

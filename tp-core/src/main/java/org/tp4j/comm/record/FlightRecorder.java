@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
+import org.tp4j.comm.internal.agreement.Ledger;
 
 /** Keeps the last calls of one rank on all its groups, so that a crash or a hang leaves a trace of what was under way. */
 public final class FlightRecorder {
@@ -20,11 +21,18 @@ public final class FlightRecorder {
     private final int worldRank;
     private final AtomicReferenceArray<@Nullable CallRecord> ring = new AtomicReferenceArray<>(CAPACITY);
     private final AtomicLong calls = new AtomicLong();
+    private final Ledger ledger;
     private final Map<String, AtomicLong> latest = new ConcurrentHashMap<>();
 
     /** An empty recorder for a rank. */
     public FlightRecorder(int worldRank) {
         this.worldRank = worldRank;
+        this.ledger = new Ledger(worldRank);
+    }
+
+    /** What the other ranks must have called as well. */
+    public Ledger ledger() {
+        return ledger;
     }
 
     /** The world rank it belongs to. */

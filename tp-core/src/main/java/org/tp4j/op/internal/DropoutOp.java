@@ -32,6 +32,11 @@ public record DropoutOp(double p, long seed, StepNumber stream) implements Opera
     }
 
     @Override
+    public Object fact() {
+        return "dropout(p=" + p + ", seed=" + seed + ", stream=" + stream.asLong() + ")";
+    }
+
+    @Override
     public Object key() {
         return DropoutOp.class;
     }

@@ -81,7 +81,7 @@ final class WaitingCall {
                 }
             } catch (ExecutionException e) {
                 context.checkUsable(); // if the session has failed, that is what ended the call
-                throw failed(context, what, Objects.requireNonNull(e.getCause()));
+                throw failed(context, what, Objects.requireNonNullElse(e.getCause(), e));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw new CommunicationException("rank " + context.member().rank() + " was interrupted in " + what, e);

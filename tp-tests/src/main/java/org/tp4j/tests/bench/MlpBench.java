@@ -109,7 +109,9 @@ public final class MlpBench implements Callable<Integer> {
         TrainedMlp trained = new TrainedMlp(world, type, tokens, dModel, dFf);
         Times stepTimes = new Times(steps);
         Times gemmTimes = new Times(steps);
+        long agreement = 0;
         for (int i = 0; i < warmup + steps; i++) {
+            agreement = i == warmup ? trained.agreementNanos() : agreement;
             long step = time(world, trained::step);
             long floor = time(world, trained.gemms()::run);
             if (i >= warmup) {
@@ -117,7 +119,8 @@ public final class MlpBench implements Callable<Integer> {
                 gemmTimes.addNanos(floor);
             }
         }
-        return report(world, stepTimes, gemmTimes);
+        double spent = (trained.agreementNanos() - agreement) * 1e-6 / steps;
+        return report(world, stepTimes, gemmTimes).put("agreement_share", spent / stepTimes.median(), 5);
     }
 
     private Report report(World world, Times step, Times gemms) {

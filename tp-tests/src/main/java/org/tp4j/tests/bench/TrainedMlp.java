@@ -1,7 +1,9 @@
 package org.tp4j.tests.bench;
 
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.tp4j.autograd.Tensors;
+import org.tp4j.autograd.internal.Agreed;
 import org.tp4j.comm.World;
 import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Layer;
@@ -30,14 +32,14 @@ final class TrainedMlp {
     private final Optimizer optimizer;
     private final Tensor x;
     private final MlpGemms gemms;
+    private final @Nullable DeviceMesh mesh;
 
     TrainedMlp(World world, DType type, int tokens, int dModel, int dFf) {
         model = new Mlp(dModel, dFf, Activation.GELU_TANH, true);
-        if (world.size() > 1) {
+        mesh = world.size() > 1 ? DeviceMesh.of(world, "tp") : null;
+        if (mesh != null) {
             Parallelize.apply(
-                    model,
-                    DeviceMesh.of(world, "tp"),
-                    Map.of("up_proj", new ColwiseParallel(), "down_proj", new RowwiseParallel()));
+                    model, mesh, Map.of("up_proj", new ColwiseParallel(), "down_proj", new RowwiseParallel()));
         }
         model.materialize(world.backend(), type, 0);
         x = Tensors.normal(world.backend(), type, Shape.of(tokens, dModel), 0, 1, 0, 1)
@@ -59,6 +61,11 @@ final class TrainedMlp {
             model.apply(x).square().mean().backward();
             optimizer.step();
         }
+    }
+
+    /** Nanoseconds that this rank has spent so far on what ranks agree on; 0 on one rank. */
+    long agreementNanos() {
+        return mesh == null ? 0 : Agreed.on(mesh).ledger().nanos();
     }
 
     /** The step's matrix products alone. */

@@ -8,7 +8,7 @@ import org.tp4j.comm.launch.LaunchOptions;
 /**
  * The contract as a program, for engines whose ranks are processes: {@code mpirun -np 4 java ... ContractMain}.
  *
- * <p>Prints a line a check from rank 0 and last {@code N checks passed}. With {@code -Dtp4j.comm.check=true}, the checks
+ * <p>Prints a line a check from rank 0 and last {@code N checks passed}. With {@code -Dtp4j.checking=true}, the checks
  * of ranks that disagree run too.
  */
 public final class ContractMain {

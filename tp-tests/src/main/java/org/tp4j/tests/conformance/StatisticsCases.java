@@ -3,6 +3,7 @@ package org.tp4j.tests.conformance;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.tp4j.autograd.DTensors;
 import org.tp4j.layout.Placement;
 import org.tp4j.tensor.Tensor;
@@ -39,7 +40,7 @@ final class StatisticsCases implements CaseRunner {
     private static void run(CaseData data, String name, String variant, Placement placement, List<String> variants) {
         variants.add(name + " " + variant);
         data.variant(variant);
-        JsonNode axis = data.about().setting("axes").get(name);
+        JsonNode axis = Objects.requireNonNull(data.about().setting("axes")).get(name);
         int[] dims = axis == null || axis.isNull() ? new int[0] : new int[] {axis.asInt()};
         Tensor x = DTensors.distribute(data.tensor(name + INPUT), data.mesh(), placement);
         if (data.about().has(name + ".mean")) {

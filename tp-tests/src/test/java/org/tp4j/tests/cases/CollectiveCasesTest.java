@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.CommunicationException;
+import org.tp4j.comm.DisagreementException;
 import org.tp4j.comm.ProcessGroup;
 import org.tp4j.comm.ReduceOp;
 import org.tp4j.comm.World;
@@ -98,13 +99,14 @@ class CollectiveCasesTest {
                 continue; // uneven counts are legal, see below
             }
             Map<Integer, Throwable> seen = new ConcurrentHashMap<>();
-            ThreadRanks.run(ranks, world -> {
+            Throwable end = catchThrowable(() -> ThreadRanks.run(ranks, world -> {
                 seen.put(world.rank(), catchThrowable(() -> ask(world, one)));
                 Tensor fresh = of(world, world.rank() + 1);
                 ProcessGroup group = world.group().split("fresh", 0, 0);
                 group.allReduce(fresh.local(), fresh.local(), ReduceOp.SUM).await();
                 assertThat(fresh.toDoubles()).containsExactly(a.number("then/result/" + ranks));
-            });
+            }));
+            assertThat(end).isInstanceOf(DisagreementException.class); // what was caught is not forgotten
             assertThat(seen).as(one.toString()).hasSize(ranks);
             assertThat(seen.values())
                     .allSatisfy(e -> assertThat(e)

@@ -23,7 +23,11 @@ class MpiContractTest {
                         .count()
                 + (checking ? CollectiveContract.agreement().size() : 0);
         MpiRun.Result result = new MpiRun(ranks, ContractMain.class)
-                .jvm("-Dtp4j.comm.check=" + checking, "-Dtp4j.comm.timeoutSeconds=60")
+                .jvm(
+                        "-Dtp4j.checking=" + checking,
+                        "-Dtp4j.agreement="
+                                + (checking ? "off" : "on"), // the former has ranks that disagree on purpose
+                        "-Dtp4j.comm.timeoutSeconds=60")
                 .limitSeconds(240)
                 .run();
         assertThat(result.output()).contains(expected + " checks passed");

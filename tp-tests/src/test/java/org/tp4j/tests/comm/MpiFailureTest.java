@@ -92,7 +92,7 @@ class MpiFailureTest {
 
     @Test
     void shouldNameBothSidesInCheckingMode() throws Exception {
-        MpiRun.Result result = run(2, "disagree", 1, "-Dtp4j.comm.check=true");
+        MpiRun.Result result = run(2, "disagree", 1, "-Dtp4j.checking=true");
         assertThat(result.output())
                 .contains("rank 0 calls allReduce(sum, float32 [1])")
                 .contains("rank 1 calls allReduce(sum, float32 [2])")

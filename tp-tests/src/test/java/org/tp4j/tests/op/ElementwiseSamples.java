@@ -68,6 +68,8 @@ final class ElementwiseSamples {
         all.unary("sub number", ElementwiseSamples::any, x -> x.sub(-1.5));
         all.unary("mul number", ElementwiseSamples::any, x -> x.mul(-3));
         all.unary("div number", ElementwiseSamples::any, x -> x.div(4));
+        all.unary("pow", draw -> draw.positive(draw.shape(0, 3)), x -> x.pow(1.7));
+        all.unary("pow whole", draw -> draw.awayFromZero(draw.shape(0, 3)), x -> x.pow(3));
         all.unary("clamp", ElementwiseSamples::any, x -> x.clamp(-0.7501, 1.1003));
     }
 

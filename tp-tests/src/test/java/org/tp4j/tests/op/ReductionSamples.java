@@ -18,8 +18,8 @@ final class ReductionSamples {
         all.unary("sum", draw -> draw.values(draw.shape(0, 3)), Tensor::sum);
         all.unary("sum of integers", draw -> draw.ids(draw.shape(0, 3), 9), Tensor::sum);
         all.unary("mean", draw -> draw.values(draw.full(0, 3)), Tensor::mean);
-        over(all, "sum dims", draw -> draw.shape(0, 3), Tensor::sum);
-        over(all, "mean dims", draw -> draw.full(0, 3), Tensor::mean);
+        over(all, "sum dims", draw -> draw.shape(0, 3), (x, keep, dims) -> x.sum(keep, dims));
+        over(all, "mean dims", draw -> draw.full(0, 3), (x, keep, dims) -> x.mean(keep, dims));
         over(all, "max", draw -> draw.full(0, 3), Tensor::max);
         over(all, "min", draw -> draw.full(0, 3), Tensor::min);
         over(all, "variance", draw -> draw.full(0, 3), (x, keep, dims) -> x.variance(false, keep, dims));
@@ -28,6 +28,9 @@ final class ReductionSamples {
                 "variance unbiased",
                 draw -> Draw.join(draw.full(0, 2), 3),
                 (x, keep, dims) -> x.variance(true, keep, dims.length == 0 ? new int[] {-1} : dims));
+        for (double p : new double[] {1, 2, 3, Double.POSITIVE_INFINITY}) {
+            over(all, "norm " + p, draw -> draw.full(0, 3), (x, keep, dims) -> x.norm(p, keep, dims));
+        }
         rowwise(all, "softmax", Tensor::softmax);
         rowwise(all, "logSoftmax", Tensor::logSoftmax);
         rowwise(all, "argmax", Tensor::argmax);

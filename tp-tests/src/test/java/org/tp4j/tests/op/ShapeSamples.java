@@ -28,6 +28,35 @@ final class ShapeSamples {
             return new Sample(
                     "permute", List.of(draw.values(shape)), in -> in.get(0).permute(order));
         });
+        all.add("unsqueeze", draw -> {
+            Shape shape = draw.shape(0, 3);
+            int dim = draw.below(shape.dims() + 1);
+            return new Sample(
+                    "unsqueeze",
+                    List.of(draw.values(shape)),
+                    in -> in.get(0).unsqueeze(dim).unsqueeze(-1));
+        });
+        all.add("squeeze", draw -> {
+            Shape shape = draw.shape(0, 3);
+            int dim = draw.below(shape.dims() + 1);
+            return new Sample(
+                    "squeeze",
+                    List.of(draw.values(shape)),
+                    in -> in.get(0).unsqueeze(dim).mul(2).squeeze(dim));
+        });
+        all.add("flatten", draw -> {
+            Shape shape = draw.shape(1, 4);
+            int from = draw.below(shape.dims());
+            int to = from + draw.below(shape.dims() - from);
+            return new Sample(
+                    "flatten", List.of(draw.values(shape)), in -> in.get(0).flatten(from, to));
+        });
+        all.add("stack", draw -> {
+            Shape shape = draw.shape(0, 3);
+            int dim = draw.below(shape.dims() + 1);
+            List<Whole> pieces = List.of(draw.values(shape), draw.values(shape));
+            return new Sample("stack", pieces, in -> Tensors.stack(dim, in.get(0), in.get(1)));
+        });
         all.add("slice", draw -> {
             Shape shape = draw.shape(1, 3);
             int dim = draw.dim(shape);

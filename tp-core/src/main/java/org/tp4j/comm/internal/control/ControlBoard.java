@@ -88,6 +88,7 @@ public final class ControlBoard implements KeyValueStore {
         this.ranks = ranks;
         this.keys = new int[ranks];
         this.bytes = new long[ranks];
+        BoardAgreement.serve(this);
     }
 
     /** Number of ranks. */

@@ -1,4 +1,4 @@
-package org.tp4j.tests;
+package org.tp4j.tests.cudasim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

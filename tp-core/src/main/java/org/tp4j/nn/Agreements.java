@@ -1,0 +1,36 @@
+package org.tp4j.nn;
+
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import org.tp4j.autograd.internal.Agreed;
+import org.tp4j.comm.internal.agreement.Ledger;
+import org.tp4j.layout.Layout;
+import org.tp4j.tensor.DType;
+
+/** What ranks agree on before a model is used. */
+final class Agreements {
+    private Agreements() {}
+
+    /**
+     * Structure, plan, type and seed: compared with the other ranks' as soon as they have come so far, which usually is at
+     * once.
+     *
+     * @throws org.tp4j.comm.DisagreementException if they differ
+     */
+    static void materialized(Map<String, Parameter> parameters, DType dtype, long seed) {
+        Set<Ledger> ledgers = new LinkedHashSet<>();
+        parameters.forEach((name, parameter) -> {
+            Layout layout = parameter.layout();
+            if (layout != null) {
+                Agreed agreed = Agreed.on(layout.mesh());
+                if (agreed.isOn()) {
+                    String plan = " laid out " + layout + ", seed " + seed;
+                    agreed.happens("parameter '" + name + "' " + dtype + parameter.shape() + plan, "");
+                    ledgers.add(agreed.ledger());
+                }
+            }
+        });
+        ledgers.forEach(ledger -> ledger.settle(Ledger.SETTLE_MS));
+    }
+}

@@ -35,6 +35,10 @@ public final class LayerNorm extends Layer {
      * @param bias whether a bias is added
      */
     public LayerNorm(long size, double eps, boolean bias) {
+        if (!(eps >= 0 && eps < Double.POSITIVE_INFINITY)) {
+            throw new IllegalArgumentException(
+                    "eps of LayerNorm must be finite and at least 0, was " + eps + "; HINT: 1e-5 is usual");
+        }
         this.eps = eps;
         this.weight = parameter(new Parameter("weight", Shape.of(size), Initializer.ones()));
         this.bias = bias ? parameter(new Parameter("bias", Shape.of(size), Initializer.zeros())) : null;

@@ -24,6 +24,10 @@ public final class RmsNorm extends Layer {
      * @param eps added to the mean square
      */
     public RmsNorm(long size, double eps) {
+        if (!(eps >= 0 && eps < Double.POSITIVE_INFINITY)) {
+            throw new IllegalArgumentException(
+                    "eps of RmsNorm must be finite and at least 0, was " + eps + "; HINT: 1e-5 is usual");
+        }
         this.eps = eps;
         this.weight = parameter(new Parameter("weight", Shape.of(size), Initializer.ones()));
     }

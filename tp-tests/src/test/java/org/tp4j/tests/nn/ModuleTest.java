@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.cpu.CpuBackend;
 import org.tp4j.nn.ActivationLayer;
@@ -219,6 +221,17 @@ class ModuleTest {
         assertThat(org.tp4j.nn.Gradients.of(mlp).keySet()).containsExactly("down_proj.weight");
         mlp.clearGradients();
         assertThat(org.tp4j.nn.Gradients.of(mlp)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {-1e-5, Double.NaN, Double.POSITIVE_INFINITY})
+    void shouldRefuseAnEpsThatIsNoNumberOfItsKind(double eps) {
+        assertThatThrownBy(() -> new LayerNorm(4, eps))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("eps of LayerNorm must be finite and at least 0, was " + eps + "; HINT: 1e-5 is usual");
+        assertThatThrownBy(() -> new RmsNorm(4, eps))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("eps of RmsNorm must be finite and at least 0, was " + eps + "; HINT: 1e-5 is usual");
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.tp4j.autograd.internal.Agreed;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.GroupNumbers;
 import org.tp4j.layout.DTensor;
@@ -91,11 +92,15 @@ public final class ModelFiles {
      *
      * @throws SafetensorsException on the rank that writes, if the file cannot be written; what was there is unchanged
      * @throws CommunicationException on the other ranks then
+     * @throws org.tp4j.comm.DisagreementException if ranks were found to disagree on the steps before; nothing is written
      * @throws IllegalStateException if the model has not been materialized
      */
     public static void save(Module model, Path path) {
         Map<String, Tensor> state = model.state();
         DeviceMesh mesh = mesh(state);
+        if (mesh != null) {
+            Agreed.settle(List.of(mesh)); // what ranks disagree on is not saved
+        }
         boolean writes = mesh == null || mesh.axes().stream().allMatch(axis -> axis.coordinate() == 0);
         Set<String> gathered = new LinkedHashSet<>();
         SafetensorsWriter writer = new SafetensorsWriter(path).metadata("format", "pt");

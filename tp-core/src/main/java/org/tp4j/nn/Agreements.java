@@ -4,8 +4,8 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import org.tp4j.autograd.internal.Agreed;
-import org.tp4j.comm.internal.agreement.Ledger;
 import org.tp4j.layout.Layout;
+import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.tensor.DType;
 
 /** What ranks agree on before a model is used. */
@@ -19,7 +19,7 @@ final class Agreements {
      * @throws org.tp4j.comm.DisagreementException if they differ
      */
     static void materialized(Map<String, Parameter> parameters, DType dtype, long seed) {
-        Set<Ledger> ledgers = new LinkedHashSet<>();
+        Set<DeviceMesh> meshes = new LinkedHashSet<>();
         parameters.forEach((name, parameter) -> {
             Layout layout = parameter.layout();
             if (layout != null) {
@@ -27,10 +27,10 @@ final class Agreements {
                 if (agreed.isOn()) {
                     String plan = " laid out " + layout + ", seed " + seed;
                     agreed.happens("parameter '" + name + "' " + dtype + parameter.shape() + plan, "");
-                    ledgers.add(agreed.ledger());
+                    meshes.add(layout.mesh());
                 }
             }
         });
-        ledgers.forEach(ledger -> ledger.settle(Ledger.SETTLE_MS));
+        Agreed.settle(meshes);
     }
 }

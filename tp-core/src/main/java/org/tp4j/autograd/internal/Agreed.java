@@ -1,7 +1,10 @@
 package org.tp4j.autograd.internal;
 
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.tp4j.comm.internal.agreement.FactKind;
 import org.tp4j.comm.internal.agreement.FactSheet;
@@ -44,6 +47,22 @@ public final class Agreed {
     /** Whether hashing needs no wait for a device. */
     public static boolean isCheapToHash(NdArray array) {
         return array.backend().holdsValues() && array.backend().device().type().equals(Device.CPU.type());
+    }
+
+    /**
+     * Waits for what the ranks of some meshes have done so far to be compared, usually not at all.
+     *
+     * @throws org.tp4j.comm.DisagreementException if ranks were found to disagree
+     */
+    public static void settle(Collection<DeviceMesh> meshes) {
+        Set<Ledger> ledgers = new LinkedHashSet<>();
+        for (DeviceMesh mesh : meshes) {
+            Agreed agreed = on(mesh);
+            if (agreed.isOn()) {
+                ledgers.add(agreed.ledger);
+            }
+        }
+        ledgers.forEach(ledger -> ledger.settle(Ledger.SETTLE_MS));
     }
 
     /** The rank's ledger. */

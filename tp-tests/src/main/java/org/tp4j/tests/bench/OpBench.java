@@ -1,5 +1,7 @@
 package org.tp4j.tests.bench;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
@@ -20,7 +22,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * What an operation costs the host: 8 × 8 float32 tensors, plain and on a mesh of one rank. Microseconds for an add, a matmul,
- * and forward and backward of sum(relu(x @ w)) with both operands requiring gradients. Each call runs in a scope of its own,
+ * and forward and backward of sum(relu(x @ w)) with both operands requiring gradients, all timed in turns. Each call runs in a scope of its own,
  * as a result's memory must come back for the next. A device is waited for now and then, outside of what is timed, so that its
  * queue never holds the host up.
  */
@@ -31,7 +33,9 @@ import picocli.CommandLine.Spec;
         sortOptions = false)
 @SuppressWarnings("try") // a scope that only owns
 public final class OpBench implements Callable<Integer> {
-    private static final int TRIES = 5;
+    private static final int ROUNDS = 15;
+    private static final int STEADY_ROUNDS = 8;
+    private static final double STEADY = 0.98; // faster than this is still becoming faster
     private static final int CALLS_AHEAD = 50; // of an operation with some ten kernels: half of what a device queues
 
     @Spec
@@ -41,11 +45,11 @@ public final class OpBench implements Callable<Integer> {
     @Option(names = "--device", paramLabel = "TYPE", description = "cpu or cuda (default: ${DEFAULT-VALUE}).")
     private String device = "cpu";
 
-    @Option(names = "--warmup-ms", description = "Warm-up of each measurement (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--warmup-ms", description = "Least warm-up of all together (default: ${DEFAULT-VALUE}).")
     private int warmupMs = 2000;
 
-    @Option(names = "--calls", description = "Calls of each of the five tries (default: ${DEFAULT-VALUE}).")
-    private int calls = 20_000;
+    @Option(names = "--calls", description = "Calls of each in a round (default: ${DEFAULT-VALUE}).")
+    private int calls = 5_000;
 
     /** For picocli. */
     public OpBench() {}
@@ -63,7 +67,7 @@ public final class OpBench implements Callable<Integer> {
         return 0;
     }
 
-    /** Measures, and adds the microseconds of each. */
+    /** Measures, and adds the microseconds of each: the median round as {@code NAME_us}, the least and the largest beside it. */
     Report measure(World world, Report report) {
         Tensor x = Tensors.normal(world.backend(), DType.FLOAT32, Shape.of(8, 8), 0, 1, 0, 1);
         Tensor w = Tensors.normal(world.backend(), DType.FLOAT32, Shape.of(8, 8), 0, 1, 0, 2);
@@ -71,12 +75,56 @@ public final class OpBench implements Callable<Integer> {
         Tensor onMesh = DTensors.distribute(x, mesh, Placement.replicate());
         Tensor sharded = DTensors.distribute(w, mesh, Placement.shard(1));
         Backend backend = world.backend();
-        return report.put("add_us", best(backend, () -> x.add(w)), 3)
-                .put("matmul_us", best(backend, () -> x.matmul(w)), 3)
-                .put("dtensor_add_us", best(backend, () -> onMesh.add(onMesh)), 3)
-                .put("dtensor_matmul_us", best(backend, () -> onMesh.matmul(sharded)), 3)
-                .put("chain_us", best(backend, chain(x, w)), 3)
-                .put("dtensor_chain_us", best(backend, chain(onMesh, sharded)), 3);
+        Map<String, Runnable> bodies = new LinkedHashMap<>();
+        bodies.put("add", () -> x.add(w));
+        bodies.put("matmul", () -> x.matmul(w));
+        bodies.put("dtensor_add", () -> onMesh.add(onMesh));
+        bodies.put("dtensor_matmul", () -> onMesh.matmul(sharded));
+        bodies.put("chain", chain(x, w));
+        bodies.put("dtensor_chain", chain(onMesh, sharded));
+        report.put("warmup_rounds", warmUp(backend, bodies));
+        Map<String, Times> times = rounds(backend, bodies, ROUNDS);
+        times.forEach((name, all) -> report.put(name + "_us", 1e3 * all.median(), 3)
+                .put(name + "_min_us", 1e3 * all.min(), 3)
+                .put(name + "_max_us", 1e3 * all.max(), 3));
+        return report;
+    }
+
+    /**
+     * Runs all in turns until none has become faster for a while, so that the JVM has compiled each as it will stay when all of
+     * them are in use; at least for {@code --warmup-ms} and at most for ten times as long. Returns the number of rounds.
+     */
+    private int warmUp(Backend backend, Map<String, Runnable> bodies) {
+        long start = System.nanoTime();
+        long least = warmupMs * 1_000_000L;
+        Map<String, Double> best = new LinkedHashMap<>();
+        int sinceFaster = 0;
+        int done = 0;
+        for (; ; done++) {
+            long spent = System.nanoTime() - start;
+            if (spent > 10 * least || spent > least && sinceFaster >= STEADY_ROUNDS) {
+                return done;
+            }
+            sinceFaster++;
+            for (Map.Entry<String, Times> one : rounds(backend, bodies, 1).entrySet()) {
+                double now = one.getValue().median();
+                double before = best.getOrDefault(one.getKey(), Double.POSITIVE_INFINITY);
+                if (now < before) {
+                    best.put(one.getKey(), now);
+                    sinceFaster = now < STEADY * before ? 0 : sinceFaster;
+                }
+            }
+        }
+    }
+
+    /** Milliseconds a call of each, by round, in turns. */
+    private Map<String, Times> rounds(Backend backend, Map<String, Runnable> bodies, int count) {
+        Map<String, Times> times = new LinkedHashMap<>();
+        for (int round = 0; round < count; round++) {
+            bodies.forEach((name, body) ->
+                    times.computeIfAbsent(name, n -> new Times(count)).addNanos(run(backend, body, calls)));
+        }
+        return times;
     }
 
     private static Runnable chain(Tensor x, Tensor w) {
@@ -85,19 +133,7 @@ public final class OpBench implements Callable<Integer> {
         return () -> a.matmul(b).relu().sum().backward();
     }
 
-    /** Microseconds a call, in the best of five tries after a warm-up. */
-    private double best(Backend backend, Runnable body) {
-        long until = System.nanoTime() + warmupMs * 1_000_000L;
-        while (System.nanoTime() < until) {
-            run(backend, body, 100);
-        }
-        double best = Double.POSITIVE_INFINITY;
-        for (int i = 0; i < TRIES; i++) {
-            best = Math.min(best, run(backend, body, calls));
-        }
-        return best;
-    }
-
+    /** Nanoseconds a call. */
     private static double run(Backend backend, Runnable body, int times) {
         long nanos = 0;
         for (int done = 0; done < times; done += CALLS_AHEAD) {
@@ -111,6 +147,6 @@ public final class OpBench implements Callable<Integer> {
             nanos += System.nanoTime() - start;
             backend.synchronize();
         }
-        return nanos / 1e3 / times;
+        return (double) nanos / times;
     }
 }

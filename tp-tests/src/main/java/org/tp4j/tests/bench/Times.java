@@ -11,7 +11,7 @@ final class Times {
         all = new double[capacity];
     }
 
-    void addNanos(long nanos) {
+    void addNanos(double nanos) {
         all[count++] = nanos * 1e-6;
     }
 

@@ -3,12 +3,17 @@ package org.tp4j.tests.comm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
+import org.tp4j.checkpoint.ModelFiles;
 import org.tp4j.comm.Alone;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.DisagreementException;
@@ -19,7 +24,6 @@ import org.tp4j.nn.Dropout;
 import org.tp4j.nn.Layer;
 import org.tp4j.nn.Linear;
 import org.tp4j.nn.Sequential;
-import org.tp4j.optim.GradientClipping;
 import org.tp4j.optim.Optimizer;
 import org.tp4j.optim.SGD;
 import org.tp4j.parallel.ColwiseParallel;
@@ -64,9 +68,7 @@ class AgreementTest {
 
         void afterBackward(Rank rank, int step, Layer model) {}
 
-        boolean skipsBackward(Rank rank, int step) {
-            return false;
-        }
+        void afterwards(Rank rank, Layer model) {}
 
         final void run(Rank rank) {
             long hidden = hidden(rank);
@@ -82,13 +84,12 @@ class AgreementTest {
                     java.util.Arrays.fill(values, (float) data(rank, step));
                     Tensor x = Tensors.of(rank.backend(), values, 3, 4);
                     Tensor loss = loss(rank, step, model.apply(x));
-                    if (!skipsBackward(rank, step)) {
-                        loss.backward();
-                    }
+                    loss.backward();
                     afterBackward(rank, step, model);
                     optimizer.step();
                 }
             }
+            afterwards(rank, model);
         }
     }
 
@@ -293,11 +294,35 @@ class AgreementTest {
     }
 
     @Test
-    void shouldLetARankLeaveEarly() {
+    void shouldNotSaveWhatRanksDisagreeOn(@TempDir Path folder) {
+        Path file = folder.resolve("model.safetensors");
+        assertTold(
+                2,
+                new Program() {
+                    @Override
+                    Tensor loss(Rank rank, int step, Tensor y) {
+                        boolean last = rank.number() == 1 && step == STEPS - 1;
+                        return y.square().mean().mul(last ? 2 : 1);
+                    }
+
+                    @Override
+                    void afterwards(Rank rank, Layer model) {
+                        ModelFiles.save(model, file);
+                    }
+                },
+                "in step " + STEPS);
+        assertThat(file).doesNotExist();
+    }
+
+    @Test
+    void shouldCompareOthersWithARankThatLeftBeforeThem() throws Exception {
+        CountDownLatch left = new CountDownLatch(1);
         Ranks.run(2, rank -> {
             new Program().run(rank);
             if (rank.number() == 1) {
-                GradientClipping.class.getName();
+                left.await(1, TimeUnit.SECONDS); // the other waits for nobody
+            } else {
+                left.countDown();
             }
         });
     }

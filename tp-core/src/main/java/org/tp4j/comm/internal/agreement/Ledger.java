@@ -8,6 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.DisagreementException;
 
 /**
@@ -24,6 +27,7 @@ public final class Ledger {
     /** The window of the last word of a rank that leaves. */
     static final long LEFT = Long.MAX_VALUE;
 
+    private static final Logger LOG = LoggerFactory.getLogger(Ledger.class);
     private static final int MOST_NAMES = 1 << 16;
     private static final int MOST_NAME_CHARS = 300;
     private static final long POLL_MS = 1;
@@ -139,14 +143,15 @@ public final class Ledger {
         }
         check();
         long deadline = System.nanoTime() + timeoutMs * 1_000_000;
-        to.flush(timeoutMs);
-        while (to.comparedWindow() < mine && to.disagreement().isEmpty() && System.nanoTime() < deadline) {
-            try {
+        try {
+            to.flush(timeoutMs);
+            while (to.comparedWindow() < mine && to.disagreement().isEmpty() && System.nanoTime() < deadline) {
                 Thread.sleep(POLL_MS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                break;
             }
+        } catch (CommunicationException e) {
+            LOG.debug("rank 0 does not compare now: {}", e.toString()); // a pause is no disagreement
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
         check();
     }

@@ -3,10 +3,13 @@ package org.tp4j.tests.autograd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.tp4j.autograd.DTensors;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.autograd.internal.MeshBorder;
 import org.tp4j.autograd.internal.PendingGradients;
@@ -235,6 +238,70 @@ class BackwardTest {
             PendingGradients.sum(java.util.List.of(w));
             assertThat(((DTensor) w.grad()).layout().placement(0)).isEqualTo(INVARIANT);
             assertThat(w.grad().local().toDoubles()).containsExactly(19, 22);
+        });
+    }
+
+    /** A sum hands the same gradient to both operands. What else arrives at one of them must not show in the other's. */
+    @Test
+    void shouldNotAddToAGradientThatOthersHold() {
+        Tensor x = leaf(1, 2);
+        Tensor y = leaf(3, 4);
+        Tensor u = x.mul(1);
+        Tensor v = y.mul(1);
+        Tensor later = u.mul(12); // after the sum has given its gradient, and before v takes it
+        u.add(v).mul(3).sum().add(later.sum()).backward();
+        assertThat(x.grad().toDoubles()).containsExactly(15, 15);
+        assertThat(y.grad().toDoubles()).containsExactly(3, 3);
+        x.clearGrad();
+        y.clearGrad();
+        Tensor a = x.mul(1);
+        Tensor b = y.mul(1);
+        Tensor flat = b.reshape(2, 1).reshape(2);
+        Tensor first = a.mul(5);
+        Tensor second = flat.mul(7);
+        a.add(flat).add(a).sum().add(first.sum()).add(second.sum()).backward();
+        assertThat(x.grad().toDoubles()).containsExactly(7, 7);
+        assertThat(y.grad().toDoubles()).containsExactly(8, 8);
+    }
+
+    @Test
+    void shouldNotAddToAGradientThatOthersHoldOnTheMesh() {
+        for (Placement placement : new Placement[] {Placement.shard(0), INVARIANT, Placement.partial()}) {
+            Ranks.run(2, rank -> {
+                DTensor x = rank.place(Whole.of(Shape.of(4), 1, 2, 3, 4), placement);
+                DTensor y = rank.place(Whole.of(Shape.of(4), 5, 6, 7, 8), placement);
+                x.requiresGrad(true);
+                y.requiresGrad(true);
+                Tensor u = x.mul(1);
+                Tensor v = y.mul(1);
+                Tensor later = u.mul(12);
+                u.add(v).mul(3).sum().add(later.sum()).backward();
+                assertThat(rank.value(x.grad())).containsOnly(15);
+                assertThat(rank.value(y.grad())).containsOnly(3);
+            });
+        }
+    }
+
+    /** 1/3 is not a 32-bit float, and 2^24 + 1 neither. */
+    @Test
+    void shouldSumPendingGradientsOfSeveralTypes() {
+        Ranks.run(3, rank -> {
+            List<Tensor> leaves = new ArrayList<>();
+            for (DType dtype : List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT32, DType.FLOAT64)) {
+                Tensor ones = Whole.tensor(rank.backend(), dtype, new double[] {1, 1}, Shape.of(2));
+                DTensor w = MeshBorder.parameter(ones.local(), Shape.of(2), rank.layout(Shape.of(2), INVARIANT));
+                double part = dtype == DType.FLOAT64 ? 1.0 / 3 : 0.25;
+                double[] elements = {part, 1 << 24, part, 1, part, 0};
+                Tensor x = Whole.tensor(rank.backend(), dtype, elements, Shape.of(3, 2));
+                DTensors.distribute(x, rank.mesh(), Placement.shard(0)).mul(w).sum().backward();
+                leaves.add(w);
+            }
+            PendingGradients.sum(leaves);
+            for (Tensor w : leaves) {
+                boolean wide = w.dtype() == DType.FLOAT64;
+                assertThat(w.grad().dtype()).isEqualTo(w.dtype());
+                assertThat(rank.value(w.grad())).containsExactly(wide ? 1 : 0.75, wide ? (1 << 24) + 1 : 1 << 24);
+            }
         });
     }
 }

@@ -2,6 +2,7 @@ package org.tp4j.tests.cases;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -153,6 +154,40 @@ class LossCasesTest {
             assertThat(best.toLongs()).isEqualTo(a.longs("argmax_lowest_index"));
             assertThat(best.eq(a.ids(rank.backend(), "labels")).toLongs()).isEqualTo(a.longs("top1_correct"));
             a.assertIs("max_values", x.detach().max(false, 1));
+        });
+    }
+
+    /** Over equal logits every loss is ln(classes), and so is their mean, however few labels count and wherever they are. */
+    @ParameterizedTest
+    @ValueSource(longs = {2, 0, -7, 99})
+    void shouldCountWhatIsNotTheIgnoredLabel(long ignored) {
+        int rows = 6;
+        int classes = 3;
+        long[] labels = {ignored, 1, ignored, ignored, 1, ignored};
+        CrossEntropyOptions options = MEAN.withIgnoreIndex(ignored);
+        List<List<Placement>> cuts = List.of(
+                List.of(Placement.shard(0), Placement.invariant()),
+                List.of(Placement.invariant(), Placement.shard(0)),
+                List.of(Placement.replicate(), Placement.shard(0)),
+                List.of(Placement.shard(0), Placement.shard(0)),
+                List.of(Placement.invariant(), Placement.invariant()));
+        Ranks.run(List.of(2, 2), rank -> {
+            Tensor plain = Tensors.of(rank.backend(), new double[rows * classes], rows, classes);
+            Tensor ids = Tensors.of(rank.backend(), labels, rows);
+            for (List<Placement> placements : cuts) {
+                DTensor logits =
+                        DTensors.distribute(plain, rank.mesh(), placements.toArray(new Placement[0]));
+                logits.requiresGrad(true);
+                Tensor loss = logits.crossEntropy(ids, options);
+                assertThat(rank.value(loss)[0]).isCloseTo(Math.log(classes), within(1e-12));
+                if (!placements.contains(Placement.replicate())) {
+                    loss.backward();
+                    double[] gradient = rank.value(logits.grad());
+                    assertThat(gradient[0]).isZero();
+                    assertThat(gradient[3]).isCloseTo(1.0 / 6, within(1e-12));
+                    assertThat(gradient[4]).isCloseTo(-1.0 / 3, within(1e-12));
+                }
+            }
         });
     }
 }

@@ -14,10 +14,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.cpu.CpuBackend;
+import org.tp4j.layout.DTensor;
+import org.tp4j.layout.Placement;
 import org.tp4j.tensor.Backend;
 import org.tp4j.tensor.BinaryFunction;
 import org.tp4j.tensor.DType;
+import org.tp4j.tensor.Shape;
 import org.tp4j.tensor.Tensor;
+import org.tp4j.tests.oracle.Ranks;
+import org.tp4j.tests.oracle.Whole;
 
 /** Every operation's gradient against central differences. */
 class GradientCheckTest {
@@ -80,5 +85,22 @@ class GradientCheckTest {
         narrow.mul(2).sum().backward();
         assertThat(x.grad().dtype()).isEqualTo(DType.FLOAT64);
         assertThat(x.grad().toDoubles()).containsExactly(2, 2, 2);
+    }
+
+    @Test
+    void shouldShareTheGradientOfAnExtremumAmongEqualElements() {
+        Ranks.run(2, rank -> {
+            for (boolean largest : new boolean[] {true, false}) {
+                double s = largest ? 1 : -1;
+                Whole values = Whole.of(Shape.of(2, 4), 3 * s, s, 3 * s, 0, 2 * s, 2 * s, 2 * s, 2 * s);
+                DTensor x = rank.place(values, Placement.shard(0));
+                x.requiresGrad(true);
+                (largest ? x.max(false, 1) : x.min(false, 1)).mul(4).sum().backward();
+                assertThat(rank.value(x.grad())).containsExactly(2, 0, 2, 0, 1, 1, 1, 1);
+                Tensor alone = values.toTensor(rank.backend()).requiresGrad(true);
+                (largest ? alone.max(false) : alone.min(false)).backward();
+                assertThat(alone.grad().toDoubles()).containsExactly(0.5, 0, 0.5, 0, 0, 0, 0, 0);
+            }
+        });
     }
 }

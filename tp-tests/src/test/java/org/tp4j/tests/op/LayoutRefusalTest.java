@@ -268,4 +268,30 @@ class LayoutRefusalTest {
                     .hasMessageContaining("has pieces of 10 elements, which are not whole units of 4");
         });
     }
+
+    /**
+     * Of 4 rows, 2 ranks get 2 and 2 in units of 1 and of 2. Of the 2 rows that an outer cut leaves, they get 1 and 1, or 2
+     * and 0, and a single row would be added to both.
+     */
+    @Test
+    void shouldNotMixNestedCutsInOtherUnits() {
+        Ranks.run(List.of(2, 2), rank -> {
+            Placement pairs = new Shard(0, 2);
+            double[] ones = {1, 1, 1, 1};
+            for (Placement[] one : new Placement[][] {{ROWS, pairs}, {pairs, ROWS}, {REPLICATE, pairs}}) {
+                for (boolean swapped : new boolean[] {false, true}) {
+                    DTensor a = rank.place(Whole.of(Shape.of(4), 1, 2, 3, 4), ROWS, ROWS);
+                    DTensor b = rank.place(Whole.of(Shape.of(4), ones), one);
+                    try {
+                        assertThat(rank.value(swapped ? b.add(a) : a.add(b))).containsExactly(2, 3, 4, 5);
+                    } catch (LayoutException e) {
+                        assertThat(e).hasMessageContaining("cut").hasMessageContaining("HINT: redistribute");
+                    }
+                }
+            }
+            DTensor row = rank.place(Whole.of(Shape.of(4), 1, 2, 3, 4), ROWS, ROWS);
+            assertRefused(() -> row.add(rank.place(Whole.of(Shape.of(4), ones), ROWS, pairs)))
+                    .hasMessageContaining("operands are cut differently");
+        });
+    }
 }

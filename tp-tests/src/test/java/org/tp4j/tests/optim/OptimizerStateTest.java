@@ -268,4 +268,38 @@ class OptimizerStateTest {
             assertThat(results.get(1)).isEqualTo(results.get(0));
         });
     }
+
+    /** Adam's correction of the means depends on the steps of the parameter, not on those of the optimizer. */
+    @Test
+    void shouldKeepTheStepsOfEachParameter() {
+        Ranks.run(2, rank -> {
+            List<double[]> results = new ArrayList<>();
+            for (boolean moved : new boolean[] {false, true}) {
+                Weights weights = new Weights();
+                weights.declare("early", Shape.of(6), rank.mesh(), Placement.shard(0));
+                weights.declare("late", Shape.of(6), rank.mesh(), Placement.shard(0));
+                weights.materialize(rank.backend(), DType.FLOAT64, 1);
+                Optimizer optimizer = optimizer(weights);
+                for (int i = 0; i < 5; i++) {
+                    if (moved && i == 3) {
+                        Optimizer next = optimizer(weights);
+                        next.loadState(optimizer.state());
+                        optimizer = next;
+                    }
+                    optimizer.clearGradients();
+                    weights.gradient("early", CASE.tensor(CPU, DType.FLOAT64, "grads/" + i));
+                    if (i >= 2) {
+                        weights.gradient("late", CASE.tensor(CPU, DType.FLOAT64, "grads/" + i));
+                    }
+                    optimizer.step();
+                }
+                assertThat(optimizer.state().get("early.step").toLongs()).containsExactly(5);
+                assertThat(optimizer.state().get("late.step").toLongs()).containsExactly(3);
+                results.add(weights.value("early"));
+                results.add(weights.value("late"));
+            }
+            assertThat(results.get(2)).isEqualTo(results.get(0));
+            assertThat(results.get(3)).isEqualTo(results.get(1));
+        });
+    }
 }

@@ -153,4 +153,24 @@ class ParameterGroupTest {
         assertThat(optimizer.state().get("a.calls").toDoubles()).containsExactly(1);
         assertThat(optimizer.state().get("b.calls").toDoubles()).containsExactly(0);
     }
+
+    @Test
+    void shouldNotDecayAGroupWhoseDecayIsZero() {
+        for (boolean adam : new boolean[] {false, true}) {
+            Weights weights = pair();
+            ParameterGroup a = ParameterGroup.of(weights, (name, p) -> name.equals("a"));
+            ParameterGroup b = ParameterGroup.of(weights, (name, p) -> name.equals("b"));
+            List<ParameterGroup> groups = List.of(a.withWeightDecay(0), b);
+            weights.gradient("a", numbers(0));
+            weights.gradient("b", numbers(0));
+            Optimizer optimizer = adam
+                    ? new AdamW(
+                            groups,
+                            AdamW.options().learningRate(0.5).weightDecay(0.25).build())
+                    : new SGD(groups, SgdOptions.of(0.5).withWeightDecay(0.25));
+            optimizer.step();
+            assertThat(weights.value("a")).containsExactly(1);
+            assertThat(weights.value("b")).containsExactly(1 - 0.5 * 0.25);
+        }
+    }
 }

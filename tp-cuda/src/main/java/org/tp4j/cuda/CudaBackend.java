@@ -15,6 +15,7 @@ import org.tp4j.cuda.internal.kernels.CudaGemm;
 import org.tp4j.cuda.internal.kernels.CudaLoss;
 import org.tp4j.cuda.internal.kernels.CudaNorm;
 import org.tp4j.cuda.internal.kernels.CudaOptimizer;
+import org.tp4j.cuda.internal.kernels.CudaOrder;
 import org.tp4j.cuda.internal.kernels.CudaRandom;
 import org.tp4j.cuda.internal.kernels.CudaReduction;
 import org.tp4j.cuda.internal.kernels.ReductionPasses;
@@ -67,6 +68,7 @@ public final class CudaBackend implements Backend {
     private final CudaReduction reduction;
     private final CudaNorm norm;
     private final CudaLoss loss;
+    private final CudaOrder order;
 
     CudaBackend(int index, int deviceCount, ImageRegistry images) {
         this.device = new CudaDevice(index, deviceCount);
@@ -85,6 +87,7 @@ public final class CudaBackend implements Backend {
         this.reduction = new CudaReduction(kernels, passes);
         this.norm = new CudaNorm(kernels, pool, passes);
         this.loss = new CudaLoss(kernels, pool, staging, compute);
+        this.order = new CudaOrder(kernels);
     }
 
     /**
@@ -170,6 +173,25 @@ public final class CudaBackend implements Backend {
      */
     public void usedOn(NdArray array, CudaEvent event) {
         CudaStorage.addUse(array, event);
+    }
+
+    /** The type of the integers that {@link #toOrderedBits} makes of floats: INT64 for FLOAT64, otherwise INT32. */
+    public static DType orderedBitsOf(DType dtype) {
+        return CudaOrder.bitsOf(dtype);
+    }
+
+    /**
+     * Enqueues on a stream: {@code bits} become integers that order as the floats of {@code x} do, with -0 below +0.
+     *
+     * @param nanIsLowest whether NaN is below all numbers; otherwise it is above them
+     */
+    public void toOrderedBits(NdArray x, NdArray bits, boolean nanIsLowest, CudaStream stream) {
+        order.toOrder(x, bits, nanIsLowest, (DeviceStream) stream);
+    }
+
+    /** Enqueues on a stream the reverse of {@link #toOrderedBits}; each NaN becomes the same one. */
+    public void fromOrderedBits(NdArray bits, NdArray x, CudaStream stream) {
+        order.fromOrder(bits, x, (DeviceStream) stream);
     }
 
     /** Holds an array's memory for a use on another stream that has no event yet. */

@@ -40,6 +40,7 @@ final class NcclProcessGroup extends EngineGroup {
     private final NcclContext context;
     private final CallStream collectives;
     private final Communicator communicator;
+    private final FloatExtremes extremes;
     private final String path;
     private final Map<Integer, MessageLink> sends = new ConcurrentHashMap<>();
     private final Map<Integer, MessageLink> receives = new ConcurrentHashMap<>();
@@ -63,6 +64,7 @@ final class NcclProcessGroup extends EngineGroup {
         this.context = session.context();
         this.collectives = session.streams().collectives();
         this.communicator = communicator;
+        this.extremes = new FloatExtremes(context, collectives, communicator);
         this.path = path;
     }
 
@@ -107,6 +109,9 @@ final class NcclProcessGroup extends EngineGroup {
         if (in.elements() == 0) {
             return nothing(record);
         }
+        if (FloatExtremes.include(in.dtype(), op)) {
+            return extremes.allReduce(record, in, out, op);
+        }
         int type = NcclTypes.of(in.dtype());
         int ncclOp = NcclTypes.of(in.dtype(), op);
         return enqueue(
@@ -121,9 +126,12 @@ final class NcclProcessGroup extends EngineGroup {
         if (in.elements() == 0) {
             return nothing(record);
         }
+        boolean writes = root == rank();
+        if (FloatExtremes.include(in.dtype(), op)) {
+            return extremes.reduce(record, in, writes ? out : null, op, root);
+        }
         int type = NcclTypes.of(in.dtype());
         int ncclOp = NcclTypes.of(in.dtype(), op);
-        boolean writes = root == rank();
         long to = writes ? address(out) : address(in);
         return enqueue(
                 record,
@@ -172,6 +180,9 @@ final class NcclProcessGroup extends EngineGroup {
     public Work startReduceScatter(CallRecord record, NdArray in, NdArray out, long[] counts, ReduceOp op) {
         if (in.elements() == 0) {
             return nothing(record);
+        }
+        if (FloatExtremes.include(in.dtype(), op)) {
+            return extremes.reduceScatter(record, in, out, counts, rank(), op);
         }
         int type = NcclTypes.of(in.dtype());
         int ncclOp = NcclTypes.of(in.dtype(), op);

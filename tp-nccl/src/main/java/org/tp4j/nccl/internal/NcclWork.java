@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.Work;
 import org.tp4j.comm.record.CallRecord;
+import org.tp4j.cuda.HeldMemory;
 import org.tp4j.cuda.stream.CudaEvent;
 import org.tp4j.cuda.stream.StreamTrace;
 
@@ -26,6 +27,7 @@ final class NcclWork implements Work {
     private final boolean captured;
     private @Nullable CudaEvent ready; // the compute stream has reached the call
     private @Nullable CudaEvent done; // the call is complete; null before it is enqueued and once it is released
+    private @Nullable HeldMemory scratch; // of the call, until it is complete
     private String doneLabel = "";
     private boolean enqueued;
     private boolean released;
@@ -62,6 +64,15 @@ final class NcclWork implements Work {
 
     CudaEvent ready() {
         return Objects.requireNonNull(ready);
+    }
+
+    /** Ends the hold of the call's scratch memory once the call is complete; a captured step's memory is its own. */
+    synchronized void closeWhenDone(HeldMemory memory) {
+        if (captured || released) {
+            memory.close();
+        } else {
+            scratch = memory;
+        }
     }
 
     /** The call has been enqueued on its stream; {@code end} marks its completion. */
@@ -141,6 +152,10 @@ final class NcclWork implements Work {
 
     private void closeEvents() {
         released = true;
+        if (scratch != null) {
+            scratch.close();
+            scratch = null;
+        }
         if (ready != null) {
             ready.close();
             ready = null;

@@ -13,6 +13,7 @@ public final class CollectiveContract {
         checks.addAll(GroupChecks.all());
         checks.addAll(MovementChecks.all());
         checks.addAll(ReductionChecks.all());
+        checks.addAll(SpecialValueChecks.all());
         return checks;
     }
 

@@ -11,6 +11,7 @@ public final class ArgumentHeaders {
             Map.entry("unary", ElementwiseArguments.OF_UNARY),
             Map.entry("binary", ElementwiseArguments.OF_BINARY),
             Map.entry("broadcast", ElementwiseArguments.OF_BROADCAST),
+            Map.entry("order", ElementwiseArguments.OF_ORDER),
             Map.entry("cast", ElementwiseArguments.OF_CAST),
             Map.entry("fused", ElementwiseArguments.OF_FUSED),
             Map.entry("copy", CopyArguments.OF_COPY),

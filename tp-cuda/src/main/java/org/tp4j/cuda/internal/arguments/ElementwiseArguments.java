@@ -2,7 +2,10 @@ package org.tp4j.cuda.internal.arguments;
 
 import java.util.List;
 
-/** What the kernels of {@code unary.cu}, {@code binary.cu}, {@code broadcast.cu}, {@code cast.cu} and {@code fused.cu} take. */
+/**
+ * What the kernels of {@code unary.cu}, {@code binary.cu}, {@code broadcast.cu}, {@code cast.cu}, {@code order.cu} and {@code
+ * fused.cu} take.
+ */
 public final class ElementwiseArguments {
     public static final Unary UNARY = new Unary();
     public static final Binary BINARY = new Binary();
@@ -12,6 +15,9 @@ public final class ElementwiseArguments {
     public static final Biased BIASED = new Biased();
     public static final Gated GATED = new Gated();
 
+    public static final Order ORDER = new Order();
+
+    static final List<ArgumentStruct> OF_ORDER = List.of(ORDER);
     static final List<ArgumentStruct> OF_UNARY = List.of(UNARY);
     static final List<ArgumentStruct> OF_BINARY = List.of(BINARY, ADD_SCALED);
     static final List<ArgumentStruct> OF_BROADCAST = List.of(BROADCAST);
@@ -72,6 +78,18 @@ public final class ElementwiseArguments {
 
         Broadcast() {
             super("BroadcastArgs");
+        }
+    }
+
+    /** Floats and the integers that order the same way. */
+    public static final class Order extends ArgumentStruct {
+        public final PointerField x = pointer("SCALAR", "x");
+        public final PointerField bits = pointer("void", "bits"); // as wide as what SCALAR is computed in
+        public final LongField n = int64("n");
+        public final IntField nanIsLowest = int32("nanIsLowest"); // otherwise the highest
+
+        Order() {
+            super("OrderArgs");
         }
     }
 

@@ -9,7 +9,7 @@ import org.tp4j.cuda.internal.driver.DeviceStream;
 import org.tp4j.cuda.stream.StreamTrace;
 import org.tp4j.tensor.TpException;
 
-/** A compiled kernel of a device. It runs on the device's compute stream. */
+/** A compiled kernel of a device. It runs on the device's compute stream unless another one is given. */
 public final class Kernel {
     private static final long MOST_BLOCKS = Integer.MAX_VALUE;
     private static final int SHARED_WITHOUT_ASKING = 48 * 1024;
@@ -37,12 +37,22 @@ public final class Kernel {
         launch(blocks, 1, threads, 0, arguments);
     }
 
+    /** Launches {@code blocks} blocks of {@code threads} threads on a stream; does not wait. */
+    public void launchOn(DeviceStream other, long blocks, int threads, Arguments arguments) {
+        launchOn(other, blocks, 1, threads, 0, arguments);
+    }
+
     /**
      * Launches a grid of blocks of threads; does not wait. Nothing is launched if there is no block.
      *
      * @param dynamicShared bytes of dynamic shared memory a block
      */
     public void launch(long blocksX, int blocksY, int threads, int dynamicShared, Arguments arguments) {
+        launchOn(stream, blocksX, blocksY, threads, dynamicShared, arguments);
+    }
+
+    private void launchOn(
+            DeviceStream on, long blocksX, int blocksY, int threads, int dynamicShared, Arguments arguments) {
         if (blocksX == 0 || blocksY == 0) {
             return;
         }
@@ -63,11 +73,11 @@ public final class Kernel {
                 1,
                 1,
                 dynamicShared,
-                stream.stream(),
+                on.stream(),
                 arguments.pointer(),
                 null);
         Cuda.check(result, name);
-        stream.note(StreamTrace.Kind.KERNEL, name);
+        on.note(StreamTrace.Kind.KERNEL, name);
     }
 
     private synchronized void allowShared(int bytes) {

@@ -49,8 +49,8 @@ void join(Communicator* c, size_t offset, size_t n, int op, void* out) {
             Wide b = Wide(in[r][i]);
             switch (op) {
                 case PROD: a = Wide(a * b); break;
-                case MAX: a = b > a ? b : a; break;
-                case MIN: a = b < a ? b : a; break;
+                case MAX: a = b > a || a != a ? b : a; break;  // as fmax: a NaN only if all are
+                case MIN: a = b < a || a != a ? b : a; break;
                 default: a = Wide(a + b);
             }
         }

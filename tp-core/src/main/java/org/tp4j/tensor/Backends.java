@@ -2,10 +2,14 @@ package org.tp4j.tensor;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.ServiceLoader;
+import org.tp4j.tensor.internal.services.Services;
 
 /** The backends on the class path. */
 public final class Backends {
+    /** The classes of this project's own providers, for messages. */
+    private static final Map<String, String> KNOWN =
+            Map.of("cpu", "org.tp4j.cpu.CpuBackendProvider", "cuda", "org.tp4j.cuda.CudaBackendProvider");
+
     private Backends() {}
 
     /**
@@ -23,19 +27,21 @@ public final class Backends {
      * @throws TpException if no module on the class path does
      */
     public static BackendProvider provider(String deviceType) {
-        for (BackendProvider provider : ServiceLoader.load(BackendProvider.class)) {
+        for (BackendProvider provider : Services.load(BackendProvider.class)) {
             if (provider.deviceType().equals(deviceType)) {
                 return provider;
             }
         }
         throw new TpException("no backend for device type '" + deviceType + "' on the class path: found "
-                + availability().keySet() + "; HINT: add the dependency org.tp4j:tp-" + deviceType);
+                + availability().keySet()
+                + Services.explain(
+                        BackendProvider.class, KNOWN.get(deviceType), "add the dependency org.tp4j:tp-" + deviceType));
     }
 
     /** Each device type on the class path and why it cannot be used here, or an empty string if it can. */
     public static Map<String, String> availability() {
         Map<String, String> result = new LinkedHashMap<>();
-        for (BackendProvider provider : ServiceLoader.load(BackendProvider.class)) {
+        for (BackendProvider provider : Services.load(BackendProvider.class)) {
             result.put(provider.deviceType(), provider.unavailable().orElse(""));
         }
         return result;

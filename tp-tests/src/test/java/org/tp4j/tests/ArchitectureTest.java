@@ -28,6 +28,7 @@ class ArchitectureTest {
     /** The packages of tp-core from the ground up: each may import itself and those before it. */
     private static final List<String> CORE = List.of(
             "tensor.internal.math",
+            "tensor.internal.services",
             "tensor",
             "tensor.internal",
             "tensor.meta",

@@ -5,9 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.CommunicationOptions;
+import org.tp4j.tensor.internal.services.Services;
 
 /** Chooses the engine that carries collectives between devices. */
 public final class GroupEngines {
@@ -33,7 +33,7 @@ public final class GroupEngines {
         }
         boolean auto = wanted.equals(CommunicationOptions.AUTO);
         List<String> names = new ArrayList<>();
-        for (GroupEngine engine : ServiceLoader.load(GroupEngine.class)) {
+        for (GroupEngine engine : Services.load(GroupEngine.class)) {
             if (engine.deviceType().equals(deviceType) && (auto || engine.name().equals(wanted))) {
                 return usable(engine, ranks, ownDevices, auto);
             }
@@ -43,14 +43,18 @@ public final class GroupEngines {
             return Optional.empty();
         }
         throw new CommunicationException("no engine '" + wanted + "' for device type '" + deviceType
-                + "' on the class path, which has " + names + "; HINT: -D" + CommunicationOptions.ENGINE
-                + "=auto, or host for host memory; nccl is in org.tp4j:tp-nccl");
+                + "' on the class path, which has " + names
+                + Services.explain(
+                        GroupEngine.class,
+                        wanted.equals("nccl") ? "org.tp4j.nccl.internal.NcclEngine" : null,
+                        "-D" + CommunicationOptions.ENGINE
+                                + "=auto, or host for host memory; nccl is in org.tp4j:tp-nccl"));
     }
 
     /** Each engine on the class path, and why it cannot be used here; an empty string if it can. */
     public static Map<String, String> availability() {
         Map<String, String> result = new LinkedHashMap<>();
-        for (GroupEngine engine : ServiceLoader.load(GroupEngine.class)) {
+        for (GroupEngine engine : Services.load(GroupEngine.class)) {
             result.put(engine.name(), engine.unavailable().orElse(""));
         }
         return result;

@@ -2,11 +2,11 @@ package org.tp4j.comm.launch;
 
 import java.util.Map;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.engine.GroupEngine;
 import org.tp4j.comm.internal.control.ControlSecret;
 import org.tp4j.tensor.OutOfMemoryException;
+import org.tp4j.tensor.internal.services.Services;
 
 /**
  * The launcher {@code env}: this process is one rank of a job started by {@code torchrun}, Slurm's {@code srun} or a script,
@@ -30,7 +30,7 @@ public final class EnvironmentLauncher implements Launcher {
 
     @Override
     public boolean serves(String deviceType) {
-        for (GroupEngine engine : ServiceLoader.load(GroupEngine.class)) {
+        for (GroupEngine engine : Services.load(GroupEngine.class)) {
             if (engine.deviceType().equals(deviceType)) {
                 return true;
             }

@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import org.tp4j.comm.CommunicationException;
+import org.tp4j.tensor.internal.services.Services;
 
 /**
  * Runs a program as one or more ranks, however they are started.
@@ -27,6 +27,15 @@ public final class Launch {
     private static final String THREADS = "threads";
     private static final String MPI = "mpi";
 
+    /** The classes of this project's own launchers, for messages. */
+    private static final Map<String, String> KNOWN = Map.of(
+            THREADS,
+            "org.tp4j.threads.ThreadLauncher",
+            MPI,
+            "org.tp4j.mpi.MpiLauncher",
+            "env",
+            "org.tp4j.comm.launch.EnvironmentLauncher");
+
     private Launch() {}
 
     /**
@@ -41,7 +50,7 @@ public final class Launch {
     /** Each launcher on the class path, and why it cannot be used here; an empty string if it can. */
     public static Map<String, String> availability() {
         Map<String, String> result = new LinkedHashMap<>();
-        for (Launcher launcher : ServiceLoader.load(Launcher.class)) {
+        for (Launcher launcher : Services.load(Launcher.class)) {
             result.put(launcher.name(), launcher.unavailable().orElse(""));
         }
         return result;
@@ -74,7 +83,7 @@ public final class Launch {
     static Launcher choose(LaunchOptions options, Map<String, String> environment) {
         List<Launcher> serving = new ArrayList<>();
         List<String> names = new ArrayList<>();
-        for (Launcher launcher : ServiceLoader.load(Launcher.class)) {
+        for (Launcher launcher : Services.load(Launcher.class)) {
             names.add(launcher.name());
             if (launcher.serves(options.deviceType())) {
                 serving.add(launcher);
@@ -96,7 +105,10 @@ public final class Launch {
         }
         throw new CommunicationException("no launcher '" + wanted + "' for device type '" + options.deviceType()
                 + "' on the class path, which has " + names
-                + "; HINT: threads and mpi are in org.tp4j:tp-cpu; env is in"
-                + " tp-core and needs an engine such as tp-nccl");
+                + Services.explain(
+                        Launcher.class,
+                        names.contains(wanted) ? null : KNOWN.get(wanted),
+                        "threads and mpi are in org.tp4j:tp-cpu; env is in tp-core and needs an engine such as"
+                                + " tp-nccl"));
     }
 }

@@ -49,8 +49,18 @@ public final class NativeLibrary {
             System.load(file.toAbsolutePath().toString());
         } catch (IOException | java.net.URISyntaxException | UnsatisfiedLinkError e) {
             tried.add(url + " (" + e.getMessage() + ")");
-            throw missing(name, tried);
+            throw String.valueOf(e.getMessage()).contains("already loaded in another classloader")
+                    ? loadedElsewhere(name, tried)
+                    : missing(name, tried);
         }
+    }
+
+    private static NativeLibraryException loadedElsewhere(String name, List<String> tried) {
+        return new NativeLibraryException(
+                "this module's native library " + System.mapLibraryName(name)
+                        + " is loaded by another class loader of this process already, and a virtual machine loads it once: it",
+                tried,
+                "load TP4J's jars by one class loader that all its users share, such as the application's or the server's own");
     }
 
     private static NativeLibraryException missing(String name, List<String> tried) {

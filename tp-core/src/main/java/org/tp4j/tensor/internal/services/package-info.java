@@ -1,0 +1,3 @@
+/** Finding what other modules provide. */
+@org.jspecify.annotations.NullMarked
+package org.tp4j.tensor.internal.services;

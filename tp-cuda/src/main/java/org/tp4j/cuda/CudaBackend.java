@@ -47,7 +47,7 @@ import org.tp4j.tensor.TpException;
 
 /**
  * The backend of one GPU. Kernels, products and copies between tensors are enqueued on the compute stream and return at once;
- * {@link #copyOut}, {@link #copyIn} and {@link #synchronize} wait. Collectives have a stream of their own with a higher
+ * {@link #copyOut} and {@link #synchronize} wait, {@link #copyIn} does where several copies are still under way. Collectives have a stream of their own with a higher
  * priority.
  *
  * <p>Memory is kept for reuse; {@link #trimMemory} returns it to the driver. A kernel's error surfaces at a later call that

@@ -210,6 +210,28 @@ class NcclThreadsTest {
     }
 
     @Test
+    void shouldCopyInWhileTheDeviceWaits() throws Exception {
+        CountDownLatch copied = new CountDownLatch(1);
+        List<Float> values = ThreadRanks.call("cuda", 2, Simulator.options(), world -> {
+            NdArray next = array(world, 0);
+            sum(world);
+            if (world.rank() == 1) {
+                assertThat(copied.await(10, TimeUnit.SECONDS))
+                        .as("rank 0 has returned from its copies")
+                        .isTrue();
+            }
+            NdArray array = array(world, world.rank() + 1);
+            world.group().allReduce(array, array, ReduceOp.SUM).await(); // rank 0's compute stream waits here
+            write(array, 5);
+            write(next, 6);
+            write(next, 7);
+            copied.countDown();
+            return read(array) + 10 * read(next);
+        });
+        assertThat(values).containsExactly(75f, 75f);
+    }
+
+    @Test
     void shouldReportACapturedStepThatDoesNotComplete() {
         warmUp();
         assertThatThrownBy(() -> ThreadRanks.call("cuda", 2, Simulator.options().withTimeoutMs(2000), world -> {

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.JCudaDriver;
+import org.jspecify.annotations.Nullable;
 import org.tp4j.cuda.internal.driver.Cuda;
 import org.tp4j.cuda.internal.driver.CudaDevice;
 import org.tp4j.cuda.internal.driver.DeviceEvent;
@@ -12,44 +13,51 @@ import org.tp4j.cuda.stream.StreamTrace;
 
 /**
  * Copies between a device and the host's memory by way of pinned buffers: the driver copies at full rate, and no Java array
- * is held while it does, which would stop the garbage collector. Two buffers, so that one is copied while the other is filled
- * or emptied.
+ * is held while it does, which would stop the garbage collector. The buffers take turns, so that the host fills or empties
+ * one while another is copied, and is up to so many copies ahead of the device.
  */
 public final class PinnedStaging {
     private static final int CHUNK = 4 << 20;
+    private static final int SLOTS = 4;
 
     private final CudaDevice device;
     private final DeviceStream stream;
-    private final Pointer[] pointers = new Pointer[2];
-    private final ByteBuffer[] buffers = new ByteBuffer[2];
-    private final DeviceEvent[] events = new DeviceEvent[2];
+    private final @Nullable Pointer[] pointers = new Pointer[SLOTS];
+    private final ByteBuffer[] buffers = new ByteBuffer[SLOTS];
+    private final @Nullable DeviceEvent[] events = new DeviceEvent[SLOTS];
+    private int turn;
 
     public PinnedStaging(CudaDevice device, DeviceStream stream) {
         this.device = device;
         this.stream = stream;
     }
 
-    private void prepare() {
-        stream.checkNotCapturing();
-        if (buffers[0] == null) {
-            for (int i = 0; i < buffers.length; i++) {
-                pointers[i] = new Pointer();
-                Cuda.check(JCudaDriver.cuMemHostAlloc(pointers[i], CHUNK, 0), "cuMemHostAlloc");
-                buffers[i] = pointers[i].getByteBuffer(0, CHUNK);
-            }
+    /** The next slot, whose last copy is complete. */
+    private int takeSlot() {
+        int slot = turn;
+        turn = (turn + 1) % SLOTS;
+        awaitSlot(slot);
+        if (pointers[slot] == null) {
+            Pointer pointer = new Pointer();
+            Cuda.check(JCudaDriver.cuMemHostAlloc(pointer, CHUNK, 0), "cuMemHostAlloc");
+            buffers[slot] = pointer.getByteBuffer(0, CHUNK);
+            pointers[slot] = pointer;
         }
+        return slot;
     }
 
     /** Copies {@code bytes} to the remaining bytes of {@code to}; waits for it. */
     public synchronized void copyOut(CUdeviceptr from, ByteBuffer to, long bytes) {
         device.makeCurrent();
-        prepare();
+        stream.checkNotCapturing();
+        int[] slots = new int[2];
         long asked = 0;
         long done = 0;
         for (int i = 0; done < bytes; i++) {
             // Two copies are under way before the first is emptied.
             for (int ahead = asked == done ? 2 : 1; ahead > 0 && asked < bytes; ahead--) {
-                int slot = (int) (asked / CHUNK % 2);
+                int slot = takeSlot();
+                slots[(int) (asked / CHUNK % 2)] = slot;
                 int n = (int) Math.min(CHUNK, bytes - asked);
                 Cuda.check(
                         JCudaDriver.cuMemcpyDtoHAsync(pointers[slot], from.withByteOffset(asked), n, stream.stream()),
@@ -58,7 +66,7 @@ public final class PinnedStaging {
                 events[slot] = stream.record();
                 asked += n;
             }
-            int slot = i % 2;
+            int slot = slots[i % 2];
             awaitSlot(slot);
             int n = (int) Math.min(CHUNK, bytes - done);
             to.put(buffers[slot].clear().limit(n));
@@ -66,14 +74,15 @@ public final class PinnedStaging {
         }
     }
 
-    /** Copies the remaining bytes of {@code from} to the device; waits for it. */
+    /**
+     * Copies the remaining bytes of {@code from} to the device, in the order of the stream. Returns when {@code from} has been
+     * read; waits for the device only if all buffers are in use.
+     */
     public synchronized void copyIn(ByteBuffer from, CUdeviceptr to, long bytes) {
         device.makeCurrent();
-        prepare();
-        long asked = 0;
-        for (int i = 0; asked < bytes; i++) {
-            int slot = i % 2;
-            awaitSlot(slot);
+        stream.checkNotCapturing();
+        for (long asked = 0; asked < bytes; ) {
+            int slot = takeSlot();
             int n = (int) Math.min(CHUNK, bytes - asked);
             buffers[slot].clear().put(from.slice().limit(n));
             from.position(from.position() + n);
@@ -84,8 +93,6 @@ public final class PinnedStaging {
             events[slot] = stream.record();
             asked += n;
         }
-        awaitSlot(0);
-        awaitSlot(1);
     }
 
     private void awaitSlot(int slot) {
@@ -99,11 +106,12 @@ public final class PinnedStaging {
 
     public synchronized void release() {
         device.makeCurrent();
-        for (Pointer pointer : pointers) {
+        for (int slot = 0; slot < SLOTS; slot++) {
+            Pointer pointer = pointers[slot];
             if (pointer != null) {
                 JCudaDriver.cuMemFreeHost(pointer);
+                pointers[slot] = null;
             }
         }
-        buffers[0] = null;
     }
 }

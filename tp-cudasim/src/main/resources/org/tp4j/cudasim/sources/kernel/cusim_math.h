@@ -143,8 +143,8 @@ inline double __dsqrt_rn(double x) { return sqrt(x); }
 inline float __frcp_rn(float x) { return 1.0f / x; }
 inline float __frsqrt_rn(float x) { return static_cast<float>(1.0 / sqrt(static_cast<double>(x))); }
 
-// The fast ones of the special function unit; here they are exact.
-inline float __expf(float x) { return expf(x); }
+// The fast ones of the special function unit; here they are exact, but for what rounding their arguments costs.
+inline float __expf(float x) { return exp2f(x * 1.442695041f); }  // as ex2.approx, whose argument is rounded
 inline float __exp10f(float x) { return exp10f(x); }
 inline float __logf(float x) { return logf(x); }
 inline float __log2f(float x) { return log2f(x); }

@@ -8,7 +8,6 @@ import org.tp4j.comm.CommunicationException;
 import org.tp4j.comm.record.CallRecord;
 import org.tp4j.nccl.JNccl;
 import org.tp4j.nccl.NcclComm;
-import org.tp4j.nccl.NcclConfig;
 import org.tp4j.nccl.NcclUniqueId;
 
 /** The communicators of a session, which are aborted when the session fails. */
@@ -45,8 +44,7 @@ final class Communicators {
 
     private NcclComm init(int ranks, NcclUniqueId id, int rank) {
         return JNccl.has("ncclCommInitRankConfig")
-                ? JNccl.ncclCommInitRankConfig(
-                        ranks, id, rank, NcclConfig.initializer().withBlocking(1))
+                ? JNccl.ncclCommInitRankConfig(ranks, id, rank, NcclSettings.config())
                 : JNccl.ncclCommInitRank(ranks, id, rank);
     }
 

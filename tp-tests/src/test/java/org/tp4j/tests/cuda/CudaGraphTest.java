@@ -118,6 +118,33 @@ class CudaGraphTest {
         }
     }
 
+    /** A captured step writes to its temporary memory at each run; nobody else may have got it meanwhile. */
+    @Test
+    void shouldKeepTheMemoryOfACapturedStepFromOthers() {
+        CudaBackend cuda = OnCuda.device();
+        Shape shape = Shape.of(1000);
+        Runnable once = () -> {
+            try (Scope scope = Scope.open("step")) {
+                NdArray.full(cuda, DType.FLOAT32, shape, 1);
+                NdArray.full(cuda, DType.FLOAT32, shape, 2);
+            }
+        };
+        try (CapturedStep step = cuda.capture(once);
+                Scope scope = Scope.open("others")) {
+            for (int i = 0; i < 3; i++) {
+                step.run();
+            }
+            List<NdArray> others = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                others.add(NdArray.full(cuda, DType.FLOAT32, shape, 99));
+            }
+            step.run();
+            for (NdArray other : others) {
+                assertThat(OnCuda.values(other)).containsOnly(99);
+            }
+        }
+    }
+
     @Test
     void shouldAskTheDriverForNoMemoryOnceCaptured() {
         CudaBackend cuda = OnCuda.device();

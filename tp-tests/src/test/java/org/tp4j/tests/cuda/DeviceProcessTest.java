@@ -14,6 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.tp4j.cuda.CudaLibraries;
 
 /** How a process that uses devices ends: what is wrong is one clear message, and nothing is left behind. */
@@ -140,6 +142,41 @@ class DeviceProcessTest {
         }
         Running newer = start(blackwell, List.of("-D" + CudaLibraries.SIMULATOR + "=" + both), "device", "0");
         assertThat(newer.output()).contains("done");
+    }
+
+    /** However far the device is behind the host, and its streams from each other, what comes out are the same bits. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void shouldComputeTheSameHoweverFarTheDeviceIsBehind(int seed) throws Exception {
+        String inStep = losses(start(Map.of(), simulated(), "parallel"));
+        Map<String, String> behind = Map.of("CUSIM_LAG_US", "5000", "CUSIM_SEED", String.valueOf(seed));
+        assertThat(losses(start(behind, simulated("-Dtp4j.cuda.poison=true"), "parallel")))
+                .isEqualTo(inStep);
+    }
+
+    private static String losses(Running run) throws Exception {
+        String output = run.output();
+        assertThat(output).contains("losses ", "done");
+        return output.lines()
+                .filter(line -> line.startsWith("losses "))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void shouldLeaveMultiprocessorsFreeBesideProducts() throws Exception {
+        Path trace = folder.resolve("trace");
+        Map<String, String> traced = Map.of("CUSIM_TRACE", trace.toString());
+        Running run = start(traced, simulated("-Dtp4j.cuda.gemmMultiprocessors=-1"), "train");
+        assertThat(run.output()).contains("done");
+        assertThat(Files.readAllLines(trace))
+                .filteredOn(line -> line.contains("cublasGemmEx"))
+                .isNotEmpty()
+                .allMatch(line -> line.endsWith("multiprocessors=3"));
+        Running none = start(Map.of(), simulated("-Dtp4j.cuda.gemmMultiprocessors=5"), "train");
+        assertThat(none.output())
+                .contains("-Dtp4j.cuda.gemmMultiprocessors=5 on a device of 4 multiprocessors")
+                .contains("HINT: 1 to 4, or -1 to -3 to leave so many free");
     }
 
     /** A folder with the libraries of CUDA 13 alone: the simulated ones under CUDA 13's names. */

@@ -2,13 +2,20 @@ package org.tp4j.tests.cuda;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.tp4j.autograd.Tensors;
 import org.tp4j.comm.CommunicationOptions;
 import org.tp4j.comm.launch.Launch;
 import org.tp4j.comm.launch.LaunchOptions;
 import org.tp4j.cuda.CudaBackend;
+import org.tp4j.mesh.DeviceMesh;
 import org.tp4j.nn.Linear;
+import org.tp4j.nn.Mlp;
 import org.tp4j.optim.SGD;
+import org.tp4j.parallel.ColwiseParallel;
+import org.tp4j.parallel.Parallelize;
+import org.tp4j.parallel.RowwiseParallel;
+import org.tp4j.tensor.Activation;
 import org.tp4j.tensor.CapturedStep;
 import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
@@ -26,6 +33,7 @@ final class DeviceScenarios {
             case "memory" -> memory();
             case "device" -> CudaBackend.of(Integer.parseInt(args[1]));
             case "ranks" -> ranks(Integer.parseInt(args[1]));
+            case "parallel" -> parallel();
             case "signal" -> launchUntilSignalled(CudaBackend.of(0));
             case "train" -> train(CudaBackend.of(0));
             default -> throw new IllegalArgumentException(args[0]);
@@ -58,6 +66,42 @@ final class DeviceScenarios {
         for (int i = 0; i < 100; i++) {
             NdArray.full(cuda, DType.FLOAT32, Shape.of(1 << 20), i);
         }
+    }
+
+    /** Two ranks train a tensor-parallel model, some steps eagerly and some captured, and read what came out at the end. */
+    private static void parallel() {
+        LaunchOptions options = new LaunchOptions("threads", 2, "cuda", CommunicationOptions.fromSystem());
+        Launch.run(options, world -> {
+            DeviceMesh mesh = DeviceMesh.of(world, "tp");
+            Mlp model = Parallelize.apply(
+                    new Mlp(8, 12, Activation.GELU, true),
+                    mesh,
+                    Map.of("up_proj", new ColwiseParallel(), "down_proj", new RowwiseParallel()));
+            model.materialize(world.backend(), DType.FLOAT32, 42);
+            SGD optimizer = new SGD(model, 0.1);
+            Tensor x = Tensors.normal(world.backend(), DType.FLOAT32, Shape.of(6, 8), 0, 1, 42, 0);
+            NdArray losses = NdArray.full(world.backend(), DType.FLOAT32, Shape.scalar(), 0);
+            Runnable once = () -> {
+                try (Scope scope = Scope.open("step")) {
+                    optimizer.clearGradients();
+                    Tensor loss = model.apply(x).square().mean();
+                    loss.backward();
+                    optimizer.step();
+                    world.backend().elementwise().addScaled(1, loss.local(), losses);
+                }
+            };
+            for (int i = 0; i < 4; i++) {
+                once.run();
+            }
+            try (CapturedStep step = world.backend().capture(once)) {
+                for (int i = 0; i < 6; i++) {
+                    step.run();
+                }
+            }
+            if (world.rank() == 0) {
+                System.out.println("losses " + OnCuda.values(losses)[0]);
+            }
+        });
     }
 
     /** Launches and waits, again and again, as a training loop that somebody interrupts. */

@@ -190,6 +190,26 @@ class NcclThreadsTest {
         assertThat(sums).containsExactly(3f, 3f);
     }
 
+    /** Each rank's result goes to memory that is given back at once; whoever gets it next writes after the collective. */
+    @Test
+    @SuppressWarnings("try") // a scope is opened for what it owns
+    void shouldKeepMemoryFromOthersWhileACallWritesIt() {
+        List<Float> found = ThreadRanks.call("cuda", 2, Simulator.options(), world -> {
+            NdArray in = array(world, world.rank() + 1);
+            sum(world);
+            if (world.rank() == 1) {
+                Thread.sleep(300);
+            }
+            try (Scope scope = Scope.open()) {
+                world.group().allReduce(in, array(world, 0), ReduceOp.SUM); // not awaited
+            }
+            NdArray next = array(world, 99);
+            ((CudaBackend) world.backend()).communicationStream().synchronize();
+            return read(next);
+        });
+        assertThat(found).containsExactly(99f, 99f);
+    }
+
     @Test
     void shouldReturnBeforeThePeerHasCome() throws Exception {
         CountDownLatch returned = new CountDownLatch(1);

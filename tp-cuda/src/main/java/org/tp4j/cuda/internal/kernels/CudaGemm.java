@@ -29,10 +29,12 @@ import org.tp4j.tensor.TpException;
  * operands change places, nothing is copied.
  *
  * <p>FLOAT32 is computed in 32 bits; {@code -Dtp4j.cuda.tf32=true} allows TF32, which keeps 10 bits of the operands'
- * mantissas. 16-bit floats are multiplied exactly and summed in 32 bits.
+ * mantissas. 16-bit floats are multiplied exactly and summed in 32 bits. {@code -Dtp4j.cuda.gemmMultiprocessors=N} has products
+ * use N multiprocessors, so that collectives beside them find room; a negative N leaves so many free.
  */
 public final class CudaGemm implements GemmKernels {
     private static final String TF32 = "tp4j.cuda.tf32";
+    private static final String MULTIPROCESSORS = "tp4j.cuda.gemmMultiprocessors";
     private static final long WORKSPACE_BYTES = 32L << 20; // what cuBLAS recommends for Hopper; enough for older ones
 
     private final CudaDevice device;
@@ -180,6 +182,12 @@ public final class CudaGemm implements GemmKernels {
             check(
                     JCublas2.cublasSetMathMode(made, cublasMath.CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
                     "cublasSetMathMode");
+            int multiprocessors = Integer.getInteger(MULTIPROCESSORS, 0);
+            if (multiprocessors != 0) {
+                check(
+                        JCublas2.cublasSetSmCountTarget(made, limit(multiprocessors, device.multiprocessors())),
+                        "cublasSetSmCountTarget");
+            }
             // Its own memory, so that captured steps need none of cuBLAS's. Setting the stream would take it away
             // again.
             workspace = pool.take(WORKSPACE_BYTES);
@@ -189,6 +197,15 @@ public final class CudaGemm implements GemmKernels {
             handle = made;
         }
         return made;
+    }
+
+    private static int limit(int asked, int all) {
+        int limit = asked < 0 ? all + asked : asked;
+        if (limit < 1 || limit > all) {
+            throw new TpException("-D" + MULTIPROCESSORS + "=" + asked + " on a device of " + all
+                    + " multiprocessors; HINT: 1 to " + all + ", or -1 to " + (1 - all) + " to leave so many free");
+        }
+        return limit;
     }
 
     private static void check(int result, String call) {

@@ -297,7 +297,8 @@ int gemm(cublasHandle_t id, const char* name, int transposeA, int transposeB, in
     auto* job = new Job{call, *handle, onDevice ? 0 : readScale(call, alpha), onDevice ? 0 : readScale(call, beta),
             roundingOf(call, *handle)};
     std::string text = std::string(name) + " " + "NTC"[transposeA] + "NTC"[transposeB] + " m=" + std::to_string(m) +
-            " n=" + std::to_string(n) + " k=" + std::to_string(k) + " batch=" + std::to_string(batch);
+            " n=" + std::to_string(n) + " k=" + std::to_string(k) + " batch=" + std::to_string(batch) +
+            (handle->multiprocessors ? " multiprocessors=" + std::to_string(handle->multiprocessors) : "");
     CUresult enqueued = cusimEnqueue(
             handle->stream, "gemm", text.c_str(), run, job, [](void* done) { delete static_cast<Job*>(done); });
     return enqueued == CUDA_SUCCESS ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;

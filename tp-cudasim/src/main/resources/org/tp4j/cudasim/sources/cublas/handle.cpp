@@ -175,6 +175,25 @@ API int cublasGetAtomicsMode(cublasHandle_t id, int* mode) {
     return CUBLAS_STATUS_SUCCESS;
 }
 
+extern "C" CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device);
+
+API int cublasSetSmCountTarget(cublasHandle_t id, int count) {
+    auto handle = handleOf(id, "cublasSetSmCountTarget");
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    int all = 0;
+    cuDeviceGetAttribute(&all, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, handle->device);
+    if (count < 0 || count > all) return CUBLAS_STATUS_INVALID_VALUE;
+    handle->multiprocessors = count;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+API int cublasGetSmCountTarget(cublasHandle_t id, int* count) {
+    auto handle = handleOf(id, "cublasGetSmCountTarget");
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    *count = handle->multiprocessors;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
 API const char* cublasGetStatusName(int status) {
     switch (status) {
 #define NAME(value) \

@@ -22,6 +22,7 @@ struct Handle {
     int mathMode = DEFAULT_MATH;
     bool devicePointers = false;  // alpha and beta lie on the device
     int atomics = 0;
+    int multiprocessors = 0;  // that products may use; 0: all
     uintptr_t workspace = 0;  // 0: cuBLAS's own
     size_t workspaceBytes = 0;
 };

@@ -27,6 +27,20 @@ void jitter() {
     usleep((x ^ (x >> 31)) % limit);
 }
 
+// With CUSIM_LAG_US the device is behind the host: an operation that nobody waits for starts up to that much later, by a
+// number that the seed, the stream and the operation's position decide. A quarter of them start at once, half soon.
+std::chrono::microseconds lagOf(unsigned stream, int device, uint64_t position) {
+    static const long limit = setting("CUSIM_LAG_US", 0);
+    static const uint64_t seed = static_cast<uint64_t>(setting("CUSIM_SEED", 1));
+    if (limit <= 0) return std::chrono::microseconds(0);
+    uint64_t x = seed * 0x9E3779B97F4A7C15 + stream * 0xD1B54A32D192ED03 + device * 0x8CB92BA72F3D8DD7 + position;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+    x ^= x >> 31;
+    long most = x % 4 == 0 ? 0 : x % 4 == 1 ? limit : limit / 10;
+    return std::chrono::microseconds(most == 0 ? 0 : (x >> 8) % most);
+}
+
 void run(Context& context, const Operation& operation) {
     if (context.sticky.load() != CUDA_SUCCESS && !operation.always) return;
     jitter();
@@ -68,6 +82,7 @@ void Stream::loop() {
     for (;;) {
         changed_.wait(lock, [&] { return retired_ || !queue_.empty(); });
         if (queue_.empty()) return;
+        lag(lock);
         OperationPtr operation = std::move(queue_.front());
         queue_.pop_front();
         lock.unlock();
@@ -77,6 +92,11 @@ void Stream::loop() {
         ++finished_;
         changed_.notify_all();
     }
+}
+
+void Stream::lag(std::unique_lock<std::mutex>& lock) {
+    auto most = lagOf(number, context.device, finished_);
+    if (most.count() > 0) changed_.wait_for(lock, most, [&] { return retired_ || awaiting_ > 0; });
 }
 
 void Stream::submit(OperationPtr operation) {
@@ -95,7 +115,10 @@ uint64_t Stream::position() {
 
 void Stream::await(uint64_t position) {
     std::unique_lock<std::mutex> lock(mutex_);
+    awaiting_++;
+    changed_.notify_all();
     changed_.wait(lock, [&] { return finished_ >= position; });
+    awaiting_--;
 }
 
 bool Stream::idle() {

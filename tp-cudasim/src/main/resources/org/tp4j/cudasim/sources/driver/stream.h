@@ -50,12 +50,14 @@ public:
 private:
     Stream(Context& context, unsigned number, bool blocking, int priority);
     void loop();
+    void lag(std::unique_lock<std::mutex>& lock);
 
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<OperationPtr> queue_;
     uint64_t submitted_ = 0;
     uint64_t finished_ = 0;
+    int awaiting_ = 0;  // who waits for the stream's work: it lags no longer
     bool retired_ = false;
 };
 

@@ -1,4 +1,4 @@
-package org.tp4j.tests.cudasim;
+package org.tp4j.cudasim;
 
 import static jcuda.driver.JCudaDriver.*;
 import static jcuda.jcublas.JCublas2.*;

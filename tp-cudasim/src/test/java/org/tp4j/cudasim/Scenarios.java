@@ -1,4 +1,4 @@
-package org.tp4j.tests.cudasim;
+package org.tp4j.cudasim;
 
 import static jcuda.driver.JCudaDriver.*;
 
@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUevent;
@@ -18,11 +17,6 @@ import jcuda.driver.CUstream;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.jcublas.JCublas2;
 import jcuda.jcublas.cublasHandle;
-import org.junit.platform.engine.discovery.DiscoverySelectors;
-import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
-import org.junit.platform.launcher.core.LauncherFactory;
-import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
-import org.junit.platform.launcher.listeners.TestExecutionSummary;
 import org.tp4j.cuda.CudaLibraries;
 
 /** What {@link SimulatorProcess} runs: one scenario, named by the first argument; it prints what it saw. */
@@ -46,7 +40,6 @@ final class Scenarios {
             "devices", arguments -> devices()));
 
     static {
-        ALL.put("suite", Scenarios::suite);
     }
 
     private Scenarios() {}
@@ -227,28 +220,6 @@ final class Scenarios {
         cuMemcpyHtoD(y, Pointer.to(new float[17]), 68);
         cuMemFree(freed);
         cuMemcpyDtoD(y, ofOne.withByteOffset(8), 16);
-    }
-
-    /** Runs test classes; ends with status 1 if one fails. */
-    private static void suite(String... classes) {
-        SummaryGeneratingListener listener = new SummaryGeneratingListener();
-        LauncherFactory.create()
-                .execute(
-                        LauncherDiscoveryRequestBuilder.request()
-                                .selectors(Stream.of(classes)
-                                        .map(DiscoverySelectors::selectClass)
-                                        .toList())
-                                .build(),
-                        listener);
-        TestExecutionSummary summary = listener.getSummary();
-        summary.getFailures()
-                .forEach(failure -> System.out.println(
-                        "failed: " + failure.getTestIdentifier().getDisplayName() + ": " + failure.getException()));
-        System.out.println(
-                summary.getTestsSucceededCount() + " tests passed, " + summary.getTestsFailedCount() + " failed");
-        if (summary.getTestsFailedCount() > 0 || summary.getTestsSucceededCount() == 0) {
-            System.exit(1);
-        }
     }
 
     private static void devices() {

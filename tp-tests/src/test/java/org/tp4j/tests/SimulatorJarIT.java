@@ -1,4 +1,4 @@
-package org.tp4j.tests.cudasim;
+package org.tp4j.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

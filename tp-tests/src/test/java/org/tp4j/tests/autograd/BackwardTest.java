@@ -293,7 +293,10 @@ class BackwardTest {
                 double part = dtype == DType.FLOAT64 ? 1.0 / 3 : 0.25;
                 double[] elements = {part, 1 << 24, part, 1, part, 0};
                 Tensor x = Whole.tensor(rank.backend(), dtype, elements, Shape.of(3, 2));
-                DTensors.distribute(x, rank.mesh(), Placement.shard(0)).mul(w).sum().backward();
+                DTensors.distribute(x, rank.mesh(), Placement.shard(0))
+                        .mul(w)
+                        .sum()
+                        .backward();
                 leaves.add(w);
             }
             PendingGradients.sum(leaves);

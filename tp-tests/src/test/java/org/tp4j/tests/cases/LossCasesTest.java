@@ -175,8 +175,7 @@ class LossCasesTest {
             Tensor plain = Tensors.of(rank.backend(), new double[rows * classes], rows, classes);
             Tensor ids = Tensors.of(rank.backend(), labels, rows);
             for (List<Placement> placements : cuts) {
-                DTensor logits =
-                        DTensors.distribute(plain, rank.mesh(), placements.toArray(new Placement[0]));
+                DTensor logits = DTensors.distribute(plain, rank.mesh(), placements.toArray(new Placement[0]));
                 logits.requiresGrad(true);
                 Tensor loss = logits.crossEntropy(ids, options);
                 assertThat(rank.value(loss)[0]).isCloseTo(Math.log(classes), within(1e-12));

@@ -49,7 +49,7 @@ class NcclLaunchTest {
                 .args("sum of float32")
                 .run();
         assertThat(result.output())
-                .contains("3 checks passed")
+                .contains("6 checks passed")
                 .contains("2 ranks share devices: collectives go through host memory");
         assertThat(result.exitCode()).as(result.output()).isZero();
     }

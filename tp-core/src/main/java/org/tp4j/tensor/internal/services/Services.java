@@ -63,9 +63,10 @@ public final class Services {
      */
     public static String explain(Class<?> service, @Nullable String implementation, String otherwise) {
         List<String> problems = new ArrayList<>();
-        find(service, problems);
+        boolean found = find(service, problems).keySet().stream()
+                .anyMatch(type -> type.getName().equals(implementation));
         String trouble = problems.isEmpty() ? "" : "; not loaded: " + String.join("; ", new LinkedHashSet<>(problems));
-        if (implementation != null && isThere(service, implementation)) {
+        if (implementation != null && !found && isThere(service, implementation)) {
             return trouble + "; the class " + implementation + " is there, but no file META-INF/services/"
                     + service.getName()
                     + " names it; HINT: where jars are merged, these files must be merged too (Maven"

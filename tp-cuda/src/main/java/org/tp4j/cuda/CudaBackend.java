@@ -94,7 +94,7 @@ public final class CudaBackend implements Backend {
      * The backend of a device, one per process.
      *
      * @param index which of the driver's devices, from 0
-     * @throws TpException if it cannot be used, with what was looked for and what to install
+     * @throws TpException if the device cannot be used; the message names what was searched for and what to install
      */
     public static CudaBackend of(int index) {
         return OpenDevices.PROCESS.get(index);
@@ -105,7 +105,7 @@ public final class CudaBackend implements Backend {
         return device.asDevice();
     }
 
-    /** Which of the driver's devices it is. */
+    /** The device's index among the driver's devices. */
     public int deviceIndex() {
         return device.index();
     }
@@ -116,7 +116,7 @@ public final class CudaBackend implements Backend {
                 + device.computeCapability() % 10;
     }
 
-    /** Makes the device's context the current thread's, for calls of other CUDA libraries and after such calls. */
+    /** Makes the device's context current on this thread, before and after calls to other CUDA libraries. */
     public void makeCurrent() {
         device.forceCurrent();
     }
@@ -147,16 +147,16 @@ public final class CudaBackend implements Backend {
     }
 
     /**
-     * Tells {@code watcher} of each run of a captured step, with an event that the watcher closes and that is done when the
-     * step is; null stops that.
+     * Notifies {@code watcher} of each run of a captured step, with an event that completes when the step does and that the
+     * watcher closes; null stops the notifications.
      */
     public void watchCapturedSteps(@Nullable Consumer<CudaEvent> watcher) {
         capturedSteps.watch(watcher);
     }
 
     /**
-     * Destroys the graphs of captured steps that work on other streams than the compute stream, such as collectives; those
-     * steps cannot run any more. NCCL does not end a communicator while a graph holds calls on it.
+     * Destroys the graphs of captured steps that use streams other than the compute stream, as collectives do; those
+     * steps can no longer run. NCCL does not destroy a communicator while a graph holds calls on it.
      */
     public void retireCapturedCollectives() {
         capturedSteps.retireThoseOfSeveralStreams();
@@ -168,8 +168,8 @@ public final class CudaBackend implements Backend {
     }
 
     /**
-     * Declares that another stream uses the array's memory until {@code event}, so that it is not reused before. The event
-     * may be closed once its point has been passed or the compute stream waits for it, not earlier.
+     * Declares that another stream uses the array's memory until {@code event}, so it is not reused earlier. The event
+     * may be closed only once its point has been passed or the compute stream waits for it.
      */
     public void usedOn(NdArray array, CudaEvent event) {
         CudaStorage.addUse(array, event);
@@ -200,14 +200,14 @@ public final class CudaBackend implements Backend {
     }
 
     /**
-     * Declares that results of the device can no longer be trusted: every later call that enqueues work or waits throws
+     * Declares that the device's results can no longer be trusted: every later call that enqueues work or waits throws
      * {@code reason}. The first reason stays.
      */
     public void fail(RuntimeException reason) {
         health.fail(reason);
     }
 
-    /** Undoes {@link #fail} once the cause is gone, for a new job on the same device. */
+    /** Undoes {@link #fail} once the cause is gone, so that a new job can use the device. */
     public void recover() {
         health.recover();
     }
@@ -282,12 +282,12 @@ public final class CudaBackend implements Backend {
         return pool.heldBytes();
     }
 
-    /** Calls of the driver that allocate or free memory; constant while a warm training step runs. */
+    /** Driver calls that allocated or freed memory; constant while a warm training step runs. */
     public long driverCalls() {
         return pool.driverCalls();
     }
 
-    /** Returns memory that is kept for reuse to the driver. */
+    /** Returns the memory kept for reuse to the driver. */
     public void trimMemory() {
         pool.trim();
     }
@@ -329,14 +329,14 @@ public final class CudaBackend implements Backend {
 
     /**
      * Releases all devices of this process: memory, streams, events, kernels. Their tensors can no longer be used. Idle devices
-     * are released at the end of the process without a call.
+     * are released automatically when the process ends.
      */
     public static void releaseAll() {
         OpenDevices.PROCESS.releaseAll();
     }
 
     /**
-     * Whether no job uses the device: no failure, nobody who watches captured steps, no pending work, and no thread that could
+     * Whether no job uses the device: no failure, no watcher of captured steps, no pending work, and no thread that could
      * enqueue more while the device is released.
      */
     boolean isIdle() {

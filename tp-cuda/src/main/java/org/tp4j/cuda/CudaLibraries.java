@@ -16,13 +16,13 @@ import org.tp4j.tensor.internal.LibraryOutcome;
 import org.tp4j.tensor.internal.NativeLibrary;
 
 /**
- * Finds and opens what the backend stands on, once a process, in an order that cannot bring the process down: the driver,
+ * Finds and opens the libraries the backend needs, once per process, in an order that cannot crash the process: the driver,
  * then NVRTC and cuBLAS of a major version that the driver supports, then JCuda's own natives.
  *
- * <p>The driver is looked for where the system has its libraries before toolkit folders, which may hold a stub of it.
+ * <p>The driver is searched for in the system's library folders before the toolkit's, which may hold a stub driver.
  */
 public final class CudaLibraries {
-    /** System property: folder of simulated libraries that are used instead of NVIDIA's. For tests. */
+    /** System property: folder of simulated libraries to use instead of NVIDIA's. For tests. */
     public static final String SIMULATOR = LibrarySearch.SIMULATOR;
 
     private static final Logger LOG = LoggerFactory.getLogger(CudaLibraries.class);
@@ -70,15 +70,15 @@ public final class CudaLibraries {
     }
 
     /**
-     * What has been opened, after opening it if need be.
+     * The opened libraries; opens them on the first call.
      *
-     * @throws TpException if something is missing, with what was looked for and where; the same each time
+     * @throws TpException if something is missing; the message names what was searched for and where; the same on every call
      */
     public static CudaLibraries load() {
         return Holder.OUTCOME.require();
     }
 
-    /** Why CUDA cannot be used on this machine, in words for the user; empty if it can. */
+    /** Why CUDA cannot be used on this machine, as a message for the user; empty if it can. */
     public static Optional<String> unavailable() {
         return Holder.OUTCOME.unavailable();
     }
@@ -112,7 +112,7 @@ public final class CudaLibraries {
         return driverVersion;
     }
 
-    /** Where the libraries lie: the driver's, NVRTC, cuBLAS. */
+    /** Paths of the libraries: driver, NVRTC, cuBLAS. */
     public List<String> paths() {
         return List.copyOf(paths);
     }
@@ -122,7 +122,7 @@ public final class CudaLibraries {
         return Path.of(paths.get(1));
     }
 
-    /** What was opened, in one line. */
+    /** The opened libraries, in one line. */
     public String describe() {
         return String.format(
                 Locale.ROOT,

@@ -19,7 +19,7 @@ public final class CudaTimer implements AutoCloseable {
         Cuda.check(JCudaDriver.cuEventCreate(stop, CUevent_flags.CU_EVENT_DEFAULT), "cuEventCreate");
     }
 
-    /** Marks the beginning: the end of all work enqueued on the compute stream so far. */
+    /** Marks the start: the point at which all work enqueued on the compute stream so far is done. */
     public void start() {
         record(start);
     }
@@ -35,7 +35,7 @@ public final class CudaTimer implements AutoCloseable {
         Cuda.check(JCudaDriver.cuEventRecord(event, backend.computeStreamHandle()), "cuEventRecord");
     }
 
-    /** Milliseconds from the beginning to the end; waits for the end. Resolution is about half a microsecond. */
+    /** Milliseconds from start to end; waits for the end. The resolution is about half a microsecond. */
     public double elapsedMs() {
         backend.makeCurrent();
         Cuda.check(JCudaDriver.cuEventSynchronize(stop), "cuEventSynchronize");

@@ -5,7 +5,7 @@ import org.tp4j.cuda.stream.CudaEvent;
 import org.tp4j.tensor.NdArray;
 
 /**
- * An array's memory, held for a use on another stream that will be enqueued later: the memory is not reused before, even if
+ * An array's memory, held for a use on another stream that is enqueued later: the memory is not reused until then, even if
  * the scope that owns the array is closed meanwhile.
  */
 public final class HeldMemory implements AutoCloseable {

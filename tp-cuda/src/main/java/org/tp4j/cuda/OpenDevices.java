@@ -21,7 +21,7 @@ final class OpenDevices {
 
     private OpenDevices() {}
 
-    /** The backend of a device, opened if it is not. */
+    /** The backend of a device; opens it on the first call. */
     synchronized CudaBackend get(int index) {
         CudaBackend backend = backends.get(index);
         if (backend == null) {
@@ -55,7 +55,7 @@ final class OpenDevices {
         }
     }
 
-    /** Releases devices without pending work; the driver cleans up those of a job that has not ended. */
+    /** Releases devices without pending work; the driver cleans up the devices of a job that is still running. */
     private synchronized void releaseIdle() {
         backends.values().removeIf(backend -> {
             boolean idle = backend.isIdle();

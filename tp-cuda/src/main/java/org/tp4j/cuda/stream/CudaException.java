@@ -2,7 +2,7 @@ package org.tp4j.cuda.stream;
 
 import org.tp4j.tensor.DeviceException;
 
-/** A call of the CUDA driver failed. */
+/** A CUDA driver call failed. */
 public class CudaException extends DeviceException {
     private static final long serialVersionUID = 1L;
 
@@ -16,7 +16,7 @@ public class CudaException extends DeviceException {
      * @param code the driver's {@code CUresult}
      * @param errorName its name, such as {@code CUDA_ERROR_ILLEGAL_ADDRESS}
      * @param call the driver function
-     * @param message the whole message
+     * @param message the full message
      */
     public CudaException(int code, String errorName, String call, String message) {
         super(message);

@@ -8,14 +8,14 @@ public interface CudaStream {
     /** The driver's {@code CUstream} as a number, for bindings of other libraries. */
     long handle();
 
-    /** Marks this point: the event completes when all work enqueued so far has. The caller closes the event. */
+    /** Marks this point: the event completes when all work enqueued so far has completed. The caller closes the event. */
     CudaEvent record();
 
     /**
      * Work enqueued on the stream from now on starts after the event; the caller does not wait.
      *
      * <p>Has no effect if only one of the two belongs to a captured step: all streams are synchronized before a step is
-     * captured, and when it runs, its work lies between what the compute stream does before and after.
+     * captured, and when it runs, its work falls between the compute stream's earlier and later work.
      *
      * @param event an event of the same device
      */

@@ -4,13 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The order in which work was asked of a device's streams, which proves what can run at the same time as what: two pieces
- * of work on different streams do unless a recorded event and a wait for it lie between them.
+ * The order in which work was enqueued on a device's streams, which shows what can run concurrently: two pieces
+ * of work on different streams can, unless a recorded event and a wait for it lie between them.
  */
 public final class StreamTrace {
-    /** What was asked. */
+    /** The kind of work. */
     public enum Kind {
-        /** A kernel of ours. */
+        /** One of our kernels. */
         KERNEL,
         /** A matrix product. */
         GEMM,
@@ -47,7 +47,7 @@ public final class StreamTrace {
         entries.add(new Entry(stream, kind, what));
     }
 
-    /** What was asked so far, in order. */
+    /** The work enqueued so far, in order. */
     public synchronized List<Entry> entries() {
         return List.copyOf(entries);
     }

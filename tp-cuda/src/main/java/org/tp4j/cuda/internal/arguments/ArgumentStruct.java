@@ -5,17 +5,17 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A struct that kernels take, described once. The subclass declares its fields in order; the C++ text of the struct follows
- * from them, and so do the offsets at which a launch writes, so that the two cannot disagree. The text asserts every offset.
+ * A kernel argument struct, described once. The subclass declares its fields in order; both the struct's C++ text and the
+ * offsets at which a launch writes are derived from them, so the two cannot disagree. The text asserts every offset.
  *
- * <p>Offsets follow the rule of C: a field lies at the next multiple of its alignment, the size is a multiple of the largest
+ * <p>Offsets follow C's rule: a field starts at the next multiple of its alignment, and the size is a multiple of the largest
  * alignment.
  */
 public abstract class ArgumentStruct {
-    /** The most bytes that CUDA passes to a kernel. */
+    /** The maximum size of a kernel's arguments. */
     public static final int MAX_BYTES = 4096;
 
-    /** The most dimensions a kernel takes, after merging. */
+    /** The maximum number of dimensions a kernel takes, after merging. */
     public static final int MAX_DIMS = 8;
 
     private static final int DIVIDER_BYTES = 3 * Integer.BYTES;
@@ -25,38 +25,38 @@ public abstract class ArgumentStruct {
     private final StringBuilder asserts = new StringBuilder();
     private int[] padding = {}; // 4 bytes each
     private int end;
-    private int arrayAt = -1; // where an array begins
+    private int arrayAt = -1; // offset of the trailing array
     private int alignment = 1;
-    private final List<String> fields = new ArrayList<>(); // those that every launch must set
+    private final List<String> fields = new ArrayList<>(); // the ones every launch must set
 
-    /** Where a pointer lies. {@code mark} is the field's bit among those that every launch must set. */
+    /** Offset of a pointer. {@code mark} is the field's bit in the mask of fields that every launch must set. */
     public record PointerField(int offset, long mark) {}
 
-    /** Where a {@code long long} lies. */
+    /** Offset of a {@code long long}. */
     public record LongField(int offset, long mark) {}
 
-    /** Where an {@code int} lies. */
+    /** Offset of an {@code int}. */
     public record IntField(int offset, long mark) {}
 
-    /** Where a {@code double} lies. */
+    /** Offset of a {@code double}. */
     public record DoubleField(int offset, long mark) {}
 
-    /** Where a {@code StepNumber} lies: a pointer, or null, and the number. */
+    /** Offset of a {@code StepNumber}: a pointer, or null, and the number. */
     public record StepNumberField(int offset, long mark) {}
 
-    /** Where a {@code Divider} lies. */
+    /** Offset of a {@code Divider}. */
     public record DividerField(int offset, long mark) {}
 
-    /** Where a {@code Box} lies: the number of dimensions and {@link #MAX_DIMS} dividers. */
+    /** Offset of a {@code Box}: the number of dimensions and {@link #MAX_DIMS} dividers. */
     public record BoxField(int offset, long mark) {}
 
-    /** Where {@code Factors} lie: two numbers as floats, the same as integers, and whether the first is an integer. */
+    /** Offset of {@code Factors}: two numbers as floats, the same as integers, and whether the first is an integer. */
     public record FactorsField(int offset, long mark) {}
 
-    /** Where the strides of {@code arrays} arrays lie, {@link #MAX_DIMS} for each. */
+    /** Offset of the strides of {@code arrays} arrays, {@link #MAX_DIMS} each. */
     public record StridesField(int offset, long mark, int arrays) {}
 
-    /** Where an array of structs begins, the last field of a struct. */
+    /** Offset of an array of structs, the last field of a struct. */
     public record ArrayField<S extends ArgumentStruct>(int offset, S element, int capacity) {}
 
     /** @param name the struct's name in C++ */
@@ -124,17 +124,17 @@ public abstract class ArgumentStruct {
         padding[padding.length - 1] = at;
     }
 
-    /** Where there is padding between fields, 4 bytes each. */
+    /** Offsets of the padding between fields, 4 bytes each. */
     public final int[] padding() {
         return padding;
     }
 
-    /** The bytes up to the end of the last field. */
+    /** The end of the last field, in bytes. */
     public final int bytesOfFields() {
         return end;
     }
 
-    /** The bytes before an array, all bytes if there is none. */
+    /** The bytes before the array; all bytes if there is none. */
     public final int bytesBeforeArray() {
         return arrayAt < 0 ? bytes() : arrayAt;
     }
@@ -180,12 +180,12 @@ public abstract class ArgumentStruct {
         return roundUp(end, alignment);
     }
 
-    /** The marks of all fields but an array. */
+    /** The marks of all fields except the array. */
     public final long marks() {
         return (1L << fields.size()) - 1;
     }
 
-    /** Says which fields a launch left out, given the marks of those it set. */
+    /** The message that names the fields a launch did not set, given the marks of the fields it set. */
     public final String missing(long filled) {
         List<String> missing = new ArrayList<>();
         for (int i = 0; i < fields.size(); i++) {
@@ -197,7 +197,7 @@ public abstract class ArgumentStruct {
                 + "; HINT: Arguments.of(struct) is followed by a set of each field";
     }
 
-    /** The struct in C++, with what asserts that the compiler lays it out as described here. */
+    /** The struct in C++, with assertions that the compiler lays it out as described here. */
     public final String cpp() {
         return "struct " + name + " {\n" + members + "};\n"
                 + "#ifndef __CUDACC_RTC__ // NVRTC has no offsetof\n" + asserts + "#endif\n"

@@ -2,7 +2,7 @@ package org.tp4j.cuda.internal.arguments;
 
 import java.util.List;
 
-/** What the kernels of {@code copy.cu} and {@code random.cu} take. */
+/** The arguments of the kernels in {@code copy.cu} and {@code random.cu}. */
 public final class CopyArguments {
     public static final Copy COPY = new Copy();
     public static final Transpose TRANSPOSE = new Transpose();
@@ -15,7 +15,7 @@ public final class CopyArguments {
 
     private CopyArguments() {}
 
-    /** A strided copy; units are the kernel's. */
+    /** A strided copy, in the kernel's units. */
     public static final class Copy extends ArgumentStruct {
         public final BoxField box = box("box");
         public final StridesField strides = strides("strides", 2); // of dst, of src
@@ -36,7 +36,7 @@ public final class CopyArguments {
         public final PointerField src = pointer("const SCALAR", "src");
         public final LongField dstRow = int64("dstRow");
         public final LongField srcColumn = int64("srcColumn");
-        public final LongField tiles = int64("tiles"); // in all
+        public final LongField tiles = int64("tiles"); // total
         public final DividerField rowTiles = divider("rowTiles");
         public final DividerField columnTiles = divider("columnTiles");
         public final IntField rows = int32("rows");
@@ -81,17 +81,18 @@ public final class CopyArguments {
         public final BoxField box = box("box");
         public final StridesField strides = strides("strides", 1);
         public final DividerField counters = divider("counters"); // per row
-        public final LongField work = int64("work"); // counters in all
+        public final LongField work = int64("work"); // total number of counters
         public final LongField first = int64("first"); // global index of the first element
         public final LongField length = int64("length");
         public final LongField pitch = int64("pitch"); // elements from one row to the next in x and out
         public final LongField seed = int64("seed");
         public final StepNumberField stream = stepNumber("stream");
-        public final PointerField x = pointer("const SCALAR", "x"); // of dropout alone
+        public final PointerField x = pointer("const SCALAR", "x"); // dropout only
         public final PointerField out = pointer("SCALAR", "out");
-        public final DoubleField low = float64("low"); // or the mean, or the probability of dropout
-        public final DoubleField width = float64("width"); // or the deviation
-        public final IntField threshold = int32("threshold"); // of dropout, for the upper 24 bits of a number
+        public final DoubleField low = float64("low"); // or the mean, or the dropout probability
+        public final DoubleField width = float64("width"); // or the standard deviation
+        public final IntField threshold =
+                int32("threshold"); // dropout only: compared with the upper 24 bits of a number
 
         Random() {
             super("RandomArgs");

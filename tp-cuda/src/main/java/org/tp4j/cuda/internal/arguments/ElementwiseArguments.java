@@ -39,13 +39,13 @@ public final class ElementwiseArguments {
         }
     }
 
-    /** out = f(left, right), operands of out's size or one number. */
+    /** out = f(left, right); an operand has out's size or is one number. */
     public static final class Binary extends ArgumentStruct {
         public final PointerField left = pointer("const SCALAR", "left");
         public final PointerField right = pointer("const SCALAR", "right");
         public final PointerField out = pointer("SCALAR", "out");
         public final LongField n = int64("n");
-        public final LongField leftStep = int64("leftStep"); // 0 for one number, else 1
+        public final LongField leftStep = int64("leftStep"); // 0 for a single number, else 1
         public final LongField rightStep = int64("rightStep");
         public final IntField function = int32("function"); // a BinaryFunction
 
@@ -105,11 +105,11 @@ public final class ElementwiseArguments {
         }
     }
 
-    /** x is rows of {@code columns} elements; fewer than 2^31 elements in all. */
+    /** x consists of rows of {@code columns} elements; fewer than 2^31 elements in total. */
     public static final class Biased extends ArgumentStruct {
         public final PointerField x = pointer("const SCALAR", "x");
         public final PointerField bias = pointer("const SCALAR", "bias");
-        public final PointerField dy = pointer("const SCALAR", "dy"); // of the gradient alone
+        public final PointerField dy = pointer("const SCALAR", "dy"); // gradient only
         public final PointerField out = pointer("SCALAR", "out");
         public final LongField n = int64("n");
         public final DividerField columns = divider("columns");
@@ -124,9 +124,9 @@ public final class ElementwiseArguments {
     public static final class Gated extends ArgumentStruct {
         public final PointerField gate = pointer("const SCALAR", "gate");
         public final PointerField up = pointer("const SCALAR", "up");
-        public final PointerField dy = pointer("const SCALAR", "dy"); // of the gradient alone
-        public final PointerField out = pointer("SCALAR", "out"); // of the gradient dGate
-        public final PointerField dUp = pointer("SCALAR", "dUp"); // of the gradient alone
+        public final PointerField dy = pointer("const SCALAR", "dy"); // gradient only
+        public final PointerField out = pointer("SCALAR", "out"); // dGate in the gradient kernel
+        public final PointerField dUp = pointer("SCALAR", "dUp"); // gradient only
         public final LongField n = int64("n");
         public final IntField activation = int32("activation"); // an Activation
 

@@ -2,7 +2,7 @@ package org.tp4j.cuda.internal.arguments;
 
 import java.util.List;
 
-/** What the kernels of {@code embedding.cu} and {@code ids.cu} take. */
+/** The arguments of the kernels in {@code embedding.cu} and {@code ids.cu}. */
 public final class EmbeddingArguments {
     public static final GatherRows GATHER_ROWS = new GatherRows();
     public static final GroupIds GROUP_IDS = new GroupIds();
@@ -38,12 +38,12 @@ public final class EmbeddingArguments {
         public final LongField firstRow = int64("firstRow");
         public final LongField tableRows = int64("tableRows");
         public final LongField padding = int64("padding");
-        /** 0, 0 before: how many named rows there are, how long the list is. */
+        /** The number of named rows and the length of the list; both 0 before the launch. */
         public final PointerField used = pointer("int", "used");
-        /** As many as there are ids or rows, whichever is less. */
+        /** One per id or per table row, whichever is fewer. */
         public final PointerField named = pointer("Named", "named");
 
-        public final PointerField list = pointer("int", "list"); // as many as there are ids
+        public final PointerField list = pointer("int", "list"); // one per id
         public final IntField wideIds = int32("wideIds");
 
         GroupIds() {
@@ -54,7 +54,7 @@ public final class EmbeddingArguments {
     /** table[row, :] += dy[i, :] for the listed i of each named row. */
     public static final class AddRows extends ArgumentStruct {
         public final PointerField dy = pointer("const SCALAR", "dy");
-        public final PointerField table = pointer("void", "table"); // of SCALAR, or of C where it is wide
+        public final PointerField table = pointer("void", "table"); // of SCALAR, or of C if it is wide
         public final PointerField used = pointer("const int", "used");
         public final PointerField named = pointer("const Named", "named");
         public final PointerField list = pointer("const int", "list");
@@ -66,7 +66,7 @@ public final class EmbeddingArguments {
         }
     }
 
-    /** Each block's first id outside of a range. */
+    /** The first id out of range, per block. */
     public static final class FirstOutside extends ArgumentStruct {
         public final PointerField ids = pointer("const SCALAR", "ids");
         public final PointerField first = pointer("int64", "first"); // one per block

@@ -2,9 +2,9 @@ package org.tp4j.cuda.internal.arguments;
 
 import java.util.List;
 
-/** What the kernels of {@code optimizer.cu} take. */
+/** The arguments of the kernels in {@code optimizer.cu}. */
 public final class OptimizerArguments {
-    /** The most parameters that one launch of an optimizer step takes. */
+    /** The maximum number of parameters per launch of an optimizer step. */
     public static final int MAX_SLOTS = 40;
 
     public static final Slot SLOT = new Slot();
@@ -14,7 +14,7 @@ public final class OptimizerArguments {
 
     private OptimizerArguments() {}
 
-    /** One parameter. Fields that an optimizer does not use are not read. */
+    /** One parameter. Fields the optimizer does not use are not read. */
     public static final class Slot extends ArgumentStruct {
         public final PointerField parameter = pointer("SCALAR", "parameter");
         public final PointerField master = pointer("C", "master"); // null if there is none
@@ -25,7 +25,7 @@ public final class OptimizerArguments {
         public final StepNumberField count = stepNumber("count"); // the 1-based step number of this parameter
         public final StepNumberField rate = stepNumber("rate"); // learning rate, a double
         public final DoubleField weightDecay = float64("weightDecay");
-        /** The block that begins with this parameter's first element. */
+        /** The block that starts at this parameter's first element. */
         public final LongField firstChunk = int64("firstChunk");
 
         Slot() {

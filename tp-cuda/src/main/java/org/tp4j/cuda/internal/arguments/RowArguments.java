@@ -2,7 +2,7 @@ package org.tp4j.cuda.internal.arguments;
 
 import java.util.List;
 
-/** What the kernels of {@code softmax.cu}, {@code norm.cu} and {@code reduce.cu} take. */
+/** The arguments of the kernels in {@code softmax.cu}, {@code norm.cu} and {@code reduce.cu}. */
 public final class RowArguments {
     public static final Softmax SOFTMAX = new Softmax();
     public static final SoftmaxGrad SOFTMAX_GRAD = new SoftmaxGrad();
@@ -21,7 +21,7 @@ public final class RowArguments {
 
     private RowArguments() {}
 
-    /** Softmax or its logarithm. */
+    /** Softmax or log-softmax. */
     public static final class Softmax extends ArgumentStruct {
         public final PointerField x = pointer("const SCALAR", "x");
         public final PointerField out = pointer("SCALAR", "out");
@@ -35,7 +35,7 @@ public final class RowArguments {
         }
     }
 
-    /** The gradient of softmax or of its logarithm. */
+    /** The gradient of softmax or log-softmax. */
     public static final class SoftmaxGrad extends ArgumentStruct {
         public final PointerField y = pointer("const SCALAR", "y");
         public final PointerField dy = pointer("const SCALAR", "dy");
@@ -135,9 +135,9 @@ public final class RowArguments {
         public final PointerField weights = pointer("Sum<C>", "weights"); // [parts, n], or null
         public final PointerField biases = pointer("Sum<C>", "biases"); // [parts, n], or null
         public final LongField rows = int64("rows");
-        public final LongField part = int64("part"); // rows per block, fewer for the last one
+        public final LongField part = int64("part"); // rows per block; the last may have fewer
         public final IntField n = int32("n");
-        /** Threads side by side, a power of two; the others of a block take other rows of the same columns. */
+        /** Adjacent threads, a power of two; the block's other threads take other rows of the same columns. */
         public final IntField width = int32("width");
 
         NormWeightGrad() {
@@ -169,8 +169,8 @@ public final class RowArguments {
         public final LongField outer = int64("outer");
         public final LongField m = int64("m");
         public final LongField inner = int64("inner");
-        public final LongField part = int64("part"); // how many of the m per block, fewer for the last one
-        /** Threads side by side, a power of two; the others of a block take other rows of the same columns. */
+        public final LongField part = int64("part"); // how many of the m per block; the last may have fewer
+        /** Adjacent threads, a power of two; the block's other threads take other rows of the same columns. */
         public final IntField width = int32("width");
 
         public final IntField kind = int32("kind"); // a Kind
@@ -181,7 +181,7 @@ public final class RowArguments {
         }
     }
 
-    /** Where each row has its maximum. */
+    /** The position of each row's maximum. */
     public static final class Argmax extends ArgumentStruct {
         public final PointerField x = pointer("const SCALAR", "x");
         public final PointerField out = pointer("int64", "out");

@@ -3,7 +3,7 @@ package org.tp4j.cuda.internal.capture;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.StepNumber;
 
-/** The capture that the current thread makes, if any. The only state of captures that is per thread. */
+/** The current thread's capture, if any. The only per-thread state of captures. */
 public final class Capture {
     private static final ThreadLocal<@Nullable Capture> CURRENT = new ThreadLocal<>();
 
@@ -24,13 +24,13 @@ public final class Capture {
         CURRENT.remove();
     }
 
-    /** Where the kernels of the captured step find a number; 0 outside of a capture. */
+    /** The address from which the captured step's kernels read a number; 0 outside a capture. */
     public static long addressOf(StepNumber number) {
         Capture current = CURRENT.get();
         return current == null ? 0 : current.slots.addressOf(number);
     }
 
-    /** The checks of ids of the captured step; null outside of a capture. */
+    /** The captured step's id checks; null outside a capture. */
     public static @Nullable IdChecks idChecks() {
         Capture current = CURRENT.get();
         return current == null ? null : current.idChecks;

@@ -12,7 +12,7 @@ import org.tp4j.cuda.internal.memory.MemoryPool;
 import org.tp4j.cuda.stream.CudaEvent;
 import org.tp4j.tensor.CapturedStep;
 
-/** The captured steps of a device that are not closed, and who watches their runs. */
+/** A device's open captured steps, and the watcher of their runs. */
 public final class CapturedSteps {
     private final StepSite site;
     private final List<GraphStep> open = new CopyOnWriteArrayList<>();
@@ -25,24 +25,24 @@ public final class CapturedSteps {
                 new StepSite(device, streams, pool, health, captures::incrementAndGet, this::launched, open::remove);
     }
 
-    /** A step that is captured at its third run; its {@code close} removes it. */
+    /** A step that is captured on its third run; its {@code close} removes it. */
     public CapturedStep capture(Runnable step) {
         GraphStep captured = new GraphStep(site, step);
         open.add(captured);
         return captured;
     }
 
-    /** Tells {@code newWatcher} of each launch, with an event that it closes and that is done when the step is; or null. */
+    /** Notifies {@code newWatcher}, if not null, of each launch, with an event of the step's end that the watcher closes. */
     public void watch(@Nullable Consumer<CudaEvent> newWatcher) {
         watcher = newWatcher;
     }
 
-    /** Whether somebody watches the launches. */
+    /** Whether launches are watched. */
     public boolean isWatched() {
         return watcher != null;
     }
 
-    /** Destroys the graphs of the steps that work on several streams. */
+    /** Destroys the graphs of steps that use several streams. */
     public void retireThoseOfSeveralStreams() {
         open.forEach(GraphStep::retireIfOfSeveralStreams);
     }
@@ -54,7 +54,7 @@ public final class CapturedSteps {
         }
     }
 
-    /** Throws if a run that the host has waited for was given ids that are not allowed. */
+    /** Throws if a run that the host has waited for was given ids out of range. */
     public void verify() {
         for (GraphStep step : open) {
             step.verify();

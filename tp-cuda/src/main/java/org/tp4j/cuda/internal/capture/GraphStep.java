@@ -17,9 +17,9 @@ import org.tp4j.tensor.ExecutionContext;
 import org.tp4j.tensor.StepRecording;
 
 /**
- * A step as a CUDA graph. The first run creates what is created lazily: kernels, connections of cuBLAS and NCCL. The second
- * finds out which memory the step needs, which then belongs to the step. The third is captured; it and all later runs are one
- * launch: no Java code of the step runs any more, except its {@link StepRecording}.
+ * A step as a CUDA graph. The first run creates everything lazy: kernels, cuBLAS and NCCL connections. The second
+ * determines the memory the step needs, which then belongs to the step. The third is captured; it and all later runs are one
+ * launch: from then on, the only Java code of the step that runs is its {@link StepRecording}.
  */
 final class GraphStep implements CapturedStep {
     private final StepSite site;
@@ -41,7 +41,7 @@ final class GraphStep implements CapturedStep {
         this.compute = site.streams().compute();
     }
 
-    /** Throws if a run that the host has waited for was given ids that are not allowed. */
+    /** Throws if a run that the host has waited for was given ids out of range. */
     void verify() {
         IdChecks checks = idChecks;
         if (checks != null) {
@@ -105,8 +105,8 @@ final class GraphStep implements CapturedStep {
     }
 
     /**
-     * Destroys the graph if it works on several streams; the step cannot run any more. A run under way goes on: the driver
-     * keeps what it needs.
+     * Destroys the graph if it uses several streams; the step can no longer run. A run in progress continues: the driver
+     * keeps the resources it needs.
      */
     synchronized void retireIfOfSeveralStreams() {
         if (ofSeveralStreams && graph != null) {
@@ -170,7 +170,7 @@ final class GraphStep implements CapturedStep {
         return instance;
     }
 
-    /** A graph ends on the stream it began on, which therefore waits for what the step left running on others. */
+    /** A graph ends on the stream it began on, so that stream waits for the work the step left running on others. */
     private void joinOtherStreams() {
         for (DeviceStream other : site.streams().all()) {
             int[] status = {0};

@@ -12,11 +12,11 @@ import org.tp4j.cuda.internal.driver.DeviceStream;
 import org.tp4j.cuda.stream.StreamTrace;
 
 /**
- * The checks of ids that a captured step makes. Nobody waits for them while it runs: their results are read whenever the host
+ * A captured step's id checks. Nothing waits for them while the step runs: their results are read whenever the host
  * has waited for the device, and before the next run.
  */
 public final class IdChecks {
-    private static final long NOTHING = Long.MAX_VALUE; // what the kernel writes if all ids are allowed
+    private static final long NOTHING = Long.MAX_VALUE; // what the kernel writes if all ids are in range
 
     private final DeviceStream stream;
     private final List<Check> checks = new ArrayList<>();
@@ -30,9 +30,9 @@ public final class IdChecks {
     /**
      * Adds a check.
      *
-     * @param found device memory to which a kernel writes positions of ids that are not allowed
+     * @param found device memory to which a kernel writes the positions of ids out of range
      * @param count how many positions
-     * @param what the ids and which are allowed, for the message
+     * @param what the ids and their range, for the message
      */
     public void add(DeviceMemory found, int count, String what) {
         Pointer pinned = new Pointer();
@@ -52,7 +52,7 @@ public final class IdChecks {
         }
     }
 
-    /** @throws IllegalArgumentException if an id was not allowed, once per run */
+    /** @throws IllegalArgumentException if an id was out of range, once per run */
     void verify() {
         for (Check check : checks) {
             long first = NOTHING;
@@ -67,7 +67,7 @@ public final class IdChecks {
         }
     }
 
-    /** Frees the memory; the step does not run any more. */
+    /** Frees the memory; the step must not run again. */
     void release() {
         checks.forEach(check -> JCudaDriver.cuMemFreeHost(check.pinned));
         checks.clear();

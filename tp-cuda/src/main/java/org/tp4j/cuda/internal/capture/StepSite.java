@@ -12,10 +12,10 @@ import org.tp4j.tensor.CapturedStep;
  * What a captured step needs of its device.
  *
  * @param device where it runs
- * @param streams those it may use
+ * @param streams the streams it may use
  * @param pool where its memory comes from
  * @param health checked before each run
- * @param captures gives each capture a number, from 1
+ * @param captures numbers the captures, from 1
  * @param launched called when a run has been enqueued
  * @param closed called when the step has been closed
  */

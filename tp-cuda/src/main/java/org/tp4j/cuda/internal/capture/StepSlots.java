@@ -16,8 +16,8 @@ import org.tp4j.tensor.StepNumber;
 import org.tp4j.tensor.TpException;
 
 /**
- * Device memory in which a captured step's kernels find the numbers that the host recomputes for each run. Pinned buffers
- * take turns, so that the host may be a few runs ahead of the device.
+ * Device memory from which a captured step's kernels read the numbers that the host recomputes for each run. Pinned buffers
+ * alternate, so the host may be a few runs ahead of the device.
  */
 final class StepSlots {
     private static final int CAPACITY = 8192; // numbers; one per dropout call, two per parameter group
@@ -40,7 +40,7 @@ final class StepSlots {
         }
     }
 
-    /** Where kernels find a number. */
+    /** The address from which kernels read a number. */
     long addressOf(StepNumber number) {
         Integer slot = slots.get(number);
         if (slot == null) {
@@ -73,7 +73,7 @@ final class StepSlots {
         turn = (turn + 1) % BUFFERS;
     }
 
-    /** Frees the memory; the step does not run any more. */
+    /** Frees the memory; the step must not run again. */
     void release() {
         for (int i = 0; i < BUFFERS; i++) {
             CudaEvent last = copied[i];

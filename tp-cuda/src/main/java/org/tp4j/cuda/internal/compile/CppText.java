@@ -6,12 +6,12 @@ import java.util.Map;
 public final class CppText {
     private final StringBuilder text = new StringBuilder();
 
-    /** Begins a header. */
+    /** Starts a header. */
     static CppText header(String comment) {
         return new CppText().line("// Generated from Java: " + comment).line("#pragma once");
     }
 
-    /** The number by which a constant is known to kernels. */
+    /** A constant's code in kernels. */
     @SuppressWarnings("EnumOrdinal") // kernels are compiled with the numbers of this very process
     public static int code(Enum<?> constant) {
         return constant.ordinal();
@@ -36,7 +36,7 @@ public final class CppText {
         return line("};");
     }
 
-    /** A function that is chosen by a code once and then visits what belongs to it; the last choice is the default. */
+    /** A function that dispatches on a code and visits the matching choice; the last choice is the default. */
     CppText visitor(String name, String parameters, String before, Map<? extends Enum<?>, String> choices) {
         line("template <class Visitor> __device__ __forceinline__ void " + name + "(int code, " + parameters + ") {");
         if (!choices.isEmpty()) {

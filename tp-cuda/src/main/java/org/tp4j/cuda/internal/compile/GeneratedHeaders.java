@@ -11,7 +11,7 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.ReductionKernels;
 import org.tp4j.tensor.UnaryFunction;
 
-/** The headers that are made at run time, from the enums, constants and structs that kernels and Java share. */
+/** The headers generated at run time from the enums, constants and structs that kernels and Java share. */
 final class GeneratedHeaders {
     private GeneratedHeaders() {}
 
@@ -72,7 +72,7 @@ final class GeneratedHeaders {
     }
 
     private static String activations() {
-        CppText text = CppText.header("activations: f(x) is the value, f.gradient(x, dy) the slope at x times dy");
+        CppText text = CppText.header("activations: f(x) is the value, f.gradient(x, dy) the derivative at x times dy");
         for (Activation activation : Activation.values()) {
             text.line("struct " + structOf(activation) + " {")
                     .line("    template <class C> __device__ __forceinline__ C operator()(C x) const {")

@@ -8,7 +8,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Compiled kernels of a process, shared by devices of one kind, and the threads that compile. */
+/** A process's compiled kernels, shared by devices of one kind, and the threads that compile them. */
 public final class ImageRegistry {
     private static final int MOST_COMPILERS = 12;
 
@@ -16,7 +16,7 @@ public final class ImageRegistry {
     private final ExecutorService compilers = compilers();
     private final Map<String, KernelImages> byCompiler = new ConcurrentHashMap<>();
 
-    /** @param nvrtc the file of NVRTC, which tells its builds apart */
+    /** @param nvrtc path of the NVRTC library, which distinguishes its builds */
     public ImageRegistry(Path nvrtc) {
         this.nvrtc = nvrtc;
     }

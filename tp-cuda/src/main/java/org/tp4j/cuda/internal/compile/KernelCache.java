@@ -17,12 +17,12 @@ import org.tp4j.tensor.internal.AtomicFile;
 import org.tp4j.tensor.internal.PrivateFolder;
 
 /**
- * Compiled kernels on disk, under a name that holds the hash of all they were made from. Several processes may come at once:
- * a file appears whole or not at all, and carries a hash of its content, so that a damaged one is made again.
+ * Compiled kernels on disk, under a name that contains the hash of all their inputs. Several processes may write at once:
+ * a file appears whole or not at all, and carries a hash of its content, so that a damaged file is replaced.
  *
  * <p>The folder is the system property {@code tp4j.cuda.kernelCache} ({@code none} switches it off), or else {@code
- * ~/.cache/tp4j/kernels}: a {@linkplain PrivateFolder private folder}, since what is in it runs on the device. Without one, kernels
- * are compiled at every start.
+ * ~/.cache/tp4j/kernels}: a {@linkplain PrivateFolder private folder}, since its content runs on the device. Without one,
+ * kernels are compiled at every start.
  */
 final class KernelCache {
     private static final Logger LOG = LoggerFactory.getLogger(KernelCache.class);
@@ -31,7 +31,7 @@ final class KernelCache {
 
     private KernelCache() {}
 
-    /** The content that belongs to {@code parts}, made if it is not there. */
+    /** The content for {@code parts}, compiled if it is not cached. */
     static byte[] get(String name, List<String> parts, Supplier<byte[]> maker) {
         Path folder = Holder.FOLDER;
         if (folder == null) {
@@ -49,14 +49,14 @@ final class KernelCache {
         return made;
     }
 
-    /** Looked for once per process, so that a warning comes once. */
+    /** Determined once per process, so that a warning is logged once. */
     private static final class Holder {
         static final @Nullable Path FOLDER = folder();
 
         private Holder() {}
     }
 
-    /** The folder; null if kernels are not to be kept or there is none to trust. */
+    /** The folder; null if caching is off or no folder can be trusted. */
     static @Nullable Path folder() {
         String set = System.getProperty(FOLDER, "");
         if (set.equals("none")) {
@@ -85,7 +85,7 @@ final class KernelCache {
             byte[] hash = Arrays.copyOfRange(content, body.length, content.length);
             return Arrays.equals(hash, hash(body)) ? body : null;
         } catch (IOException e) {
-            return null; // not there yet
+            return null; // not cached yet
         }
     }
 
@@ -103,7 +103,7 @@ final class KernelCache {
         try {
             return MessageDigest.getInstance("SHA-256").digest(content);
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e); // every JDK has it
+            throw new IllegalStateException(e); // every JDK has the algorithm
         }
     }
 }

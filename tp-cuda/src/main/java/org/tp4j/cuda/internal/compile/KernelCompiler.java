@@ -9,7 +9,7 @@ import jcuda.nvrtc.nvrtcProgram;
 import jcuda.nvrtc.nvrtcResult;
 import org.tp4j.tensor.TpException;
 
-/** Compiles CUDA C++ for one device with NVRTC. Needs no CUDA header: the sources use what the compiler itself knows. */
+/** Compiles CUDA C++ for one device with NVRTC. Needs no CUDA headers: the sources use only compiler builtins. */
 final class KernelCompiler {
     private final String architecture;
     private final boolean binary;
@@ -31,17 +31,17 @@ final class KernelCompiler {
                 .orElseThrow(() -> new TpException("NVRTC " + version + " compiles for compute capabilities "
                         + Arrays.toString(known) + ", this device has " + computeCapability
                         + "; HINT: devices as old as this need the libraries of CUDA 12"));
-        // A device newer than the compiler: text that the driver translates.
+        // A device newer than the compiler: PTX, which the driver compiles.
         this.binary = best == computeCapability;
         this.architecture = (binary ? "sm_" : "compute_") + best;
     }
 
-    /** What a compiled kernel depends on besides its source. */
+    /** Everything a compiled kernel depends on besides its source. */
     String description() {
         return "nvrtc " + version + " " + architecture;
     }
 
-    /** The architecture compiled for, such as {@code sm_90}. */
+    /** The target architecture, such as {@code sm_90}. */
     String architecture() {
         return architecture;
     }
@@ -50,10 +50,10 @@ final class KernelCompiler {
      * Compiles a source.
      *
      * @param name file name for messages
-     * @param headers text of what it includes, by name
+     * @param headers text of the headers it includes, by name
      * @param defines macros, such as {@code SCALAR=float}
-     * @return what {@code cuModuleLoadData} takes
-     * @throws TpException with the compiler's words if it does not compile
+     * @return an image for {@code cuModuleLoadData}
+     * @throws TpException with the compiler's output if it does not compile
      */
     byte[] compile(String name, String source, Map<String, String> headers, List<String> defines) {
         nvrtcProgram program = new nvrtcProgram();
@@ -61,7 +61,7 @@ final class KernelCompiler {
         String[] texts = headers.values().toArray(String[]::new);
         check(JNvrtc.nvrtcCreateProgram(program, source, name, names.length, texts, names), "nvrtcCreateProgram");
         try {
-            // All code is the device's: lambdas need not say so, as in nvcc.
+            // All code is device code, so lambdas need no __device__ as they do in nvcc.
             List<String> options =
                     new ArrayList<>(List.of("--gpu-architecture=" + architecture, "--std=c++17", "-default-device"));
             defines.forEach(define -> options.add("--define-macro=" + define));

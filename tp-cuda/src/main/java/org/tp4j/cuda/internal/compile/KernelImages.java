@@ -14,8 +14,8 @@ import java.util.concurrent.Executor;
 import org.tp4j.tensor.DType;
 
 /**
- * The compiled kernels of a process for devices of one kind. Each source is compiled once per element type it is used with.
- * Where there are processors to spare, the first use of an element type starts compiling all sources that training uses.
+ * A process's compiled kernels for devices of one kind. Each source is compiled once per element type it is used with.
+ * If processors are to spare, the first use of an element type starts compiling all sources that training uses.
  */
 public final class KernelImages {
     private static final List<String> TRAINING = List.of(
@@ -46,7 +46,7 @@ public final class KernelImages {
     }
 
     /**
-     * What {@code cuModuleLoadData} takes; waits until it is compiled.
+     * The image for {@code cuModuleLoadData}; waits until it is compiled.
      *
      * @param file source file without {@code .cu}
      */
@@ -83,7 +83,7 @@ public final class KernelImages {
                 () -> compiler.compile(file + ".cu", source, headers, defines));
     }
 
-    /** Tells one build of a compiler from another of the same version. */
+    /** Distinguishes two builds of a compiler of the same version. */
     private String nvrtcIdentity() {
         try {
             return Files.size(nvrtc) + " " + Files.getLastModifiedTime(nvrtc);

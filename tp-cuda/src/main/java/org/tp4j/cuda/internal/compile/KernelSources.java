@@ -19,7 +19,7 @@ final class KernelSources {
 
     private KernelSources() {}
 
-    /** The text of what sources include when they are compiled for an element type, by name. */
+    /** The headers that sources compiled for an element type include: text by name. */
     static Map<String, String> headers(DType scalar) {
         Map<String, String> headers = new TreeMap<>(GeneratedHeaders.forType(scalar));
         HEADERS.forEach(header -> headers.put(header, text(header)));

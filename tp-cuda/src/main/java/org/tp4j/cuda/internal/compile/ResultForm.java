@@ -1,10 +1,10 @@
 package org.tp4j.cuda.internal.compile;
 
-/** What a pass of a reduction writes its results as. */
+/** The form in which a reduction pass writes its results. */
 public enum ResultForm {
     /** A value and its error, for another pass. */
     AS_STATE,
-    /** Elements of the type that is reduced. */
+    /** Elements of the reduced type. */
     AS_SCALAR,
     /** 32-bit floats. */
     AS_FLOAT,

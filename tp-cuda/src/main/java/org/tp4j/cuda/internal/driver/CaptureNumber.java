@@ -1,6 +1,6 @@
 package org.tp4j.cuda.internal.driver;
 
-/** Which capture of a step a stream takes part in. Events keep it to know their stream and whether its capture is over. */
+/** The capture of a step that a stream takes part in. Events keep it to know their stream and whether its capture is over. */
 final class CaptureNumber {
     /** No capture: work is executed. */
     static final int NONE = 0;

@@ -9,7 +9,7 @@ public final class Cuda {
     private Cuda() {}
 
     /**
-     * Checks what a driver call has returned.
+     * Checks the result of a driver call.
      *
      * @throws CudaException if it is an error
      */

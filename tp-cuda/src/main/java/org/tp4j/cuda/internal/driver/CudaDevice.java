@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.Device;
 import org.tp4j.tensor.TpException;
 
-/** One GPU: its primary context, which other CUDA libraries of the process share, and what it can do. */
+/** One GPU: its primary context, which the process's other CUDA libraries share, and its properties. */
 public final class CudaDevice {
-    /** The device whose context is current on a thread, as far as this class has set it. */
+    /** The device whose context this class last made current on a thread. */
     private static final ThreadLocal<@Nullable CudaDevice> CURRENT = new ThreadLocal<>();
 
-    /** Threads that have made its context theirs, and may use it at any time. */
+    /** Threads that have made its context current and may use it at any time. */
     private final Set<Thread> users = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private final int index;
@@ -68,14 +68,14 @@ public final class CudaDevice {
         return value[0];
     }
 
-    /** Makes its context the current thread's. */
+    /** Makes its context current on this thread. */
     public void makeCurrent() {
         if (CURRENT.get() != this) {
             forceCurrent();
         }
     }
 
-    /** The same, even if another library has made another context current without our knowledge. */
+    /** The same, even if another library has since made another context current. */
     public void forceCurrent() {
         Cuda.check(JCudaDriver.cuCtxSetCurrent(context), "cuCtxSetCurrent");
         if (CURRENT.get() != this) {
@@ -84,7 +84,7 @@ public final class CudaDevice {
         }
     }
 
-    /** Whether a thread other than the current one may still use the device: it lives, and is not ending the process. */
+    /** Whether a thread other than the current one may still use the device: it is alive and is not ending the process. */
     public boolean hasUsers() {
         List<Thread> all;
         synchronized (users) {
@@ -109,32 +109,32 @@ public final class CudaDevice {
         return new Device("cuda", index);
     }
 
-    /** Which of the driver's devices. */
+    /** The device's index among the driver's devices. */
     public int index() {
         return index;
     }
 
-    /** The name its maker gave it. */
+    /** The vendor's name for it. */
     public String name() {
         return name;
     }
 
-    /** Major version times ten plus minor version of its instruction set, such as 90. */
+    /** Compute capability: major version times ten plus minor version, such as 90. */
     public int computeCapability() {
         return computeCapability;
     }
 
-    /** How many multiprocessors it has. */
+    /** The number of multiprocessors. */
     public int multiprocessors() {
         return multiprocessors;
     }
 
-    /** The most shared memory a block can ask for, in bytes. */
+    /** The maximum shared memory per block, in bytes. */
     int sharedBytesABlock() {
         return sharedBytesABlock;
     }
 
-    /** Gives its context back. Nothing of it may be used after. */
+    /** Releases its context. The device must not be used afterwards. */
     public void release() {
         CURRENT.remove();
         JCudaDriver.cuDevicePrimaryCtxRelease(device);

@@ -37,7 +37,7 @@ public final class DeviceEvent implements CudaEvent {
         return stream == other.stream;
     }
 
-    /** Which capture of a step it was recorded in last. */
+    /** The capture in which it was last recorded. */
     int capture() {
         return capture;
     }
@@ -48,7 +48,7 @@ public final class DeviceEvent implements CudaEvent {
         mark = newMark;
     }
 
-    /** The number of the point it marks, unique on the device, so that a past use can be told from a later one. */
+    /** The number of the point it marks, unique on the device, so that an earlier use is distinct from a later one. */
     public long mark() {
         return mark;
     }

@@ -2,7 +2,7 @@ package org.tp4j.cuda.internal.driver;
 
 import org.jspecify.annotations.Nullable;
 
-/** Whether results of a device can be trusted. Set by whoever sees an asynchronous failure, checked before each use. */
+/** Whether a device's results can be trusted. Set by whoever sees an asynchronous failure, checked before each use. */
 public final class DeviceHealth {
     private volatile @Nullable RuntimeException failure;
 

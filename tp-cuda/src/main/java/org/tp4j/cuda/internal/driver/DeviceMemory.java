@@ -2,18 +2,18 @@ package org.tp4j.cuda.internal.driver;
 
 import jcuda.driver.CUdeviceptr;
 
-/** A piece of device memory as the driver gave it. */
+/** A piece of device memory as allocated by the driver. */
 public final class DeviceMemory extends CUdeviceptr {
     private long bytes;
 
     public DeviceMemory() {}
 
-    /** A place within memory. */
+    /** A location within device memory. */
     private DeviceMemory(DeviceMemory base, long offset) {
         super(base, offset);
     }
 
-    /** The address, as kernels and other libraries want it. */
+    /** The address, as kernels and other libraries take it. */
     public long address() {
         return getNativePointer() + getByteOffset();
     }
@@ -23,7 +23,7 @@ public final class DeviceMemory extends CUdeviceptr {
         return offset == 0 ? this : new DeviceMemory(this, offset);
     }
 
-    /** Its size, 0 for a place within. */
+    /** Its size; 0 for a location within. */
     public long bytes() {
         return bytes;
     }

@@ -19,7 +19,7 @@ public final class DeviceStream implements CudaStream {
     private final CaptureNumber capture = new CaptureNumber();
     private volatile @Nullable StreamTrace trace;
 
-    /** JCuda's handle, with access to the number in it. */
+    /** JCuda's handle, with access to its native value. */
     private static final class Native extends CUstream {
         long number() {
             return getNativePointer();
@@ -96,12 +96,12 @@ public final class DeviceStream implements CudaStream {
         return capture.get() != CaptureNumber.NONE;
     }
 
-    /** Takes part in a capture, numbered from 1. */
+    /** Joins a capture, numbered from 1. */
     public void beginCapture(int number) {
         capture.set(number);
     }
 
-    /** Takes part in no capture any more. */
+    /** Leaves its capture. */
     public void endCapture() {
         capture.set(CaptureNumber.NONE);
     }

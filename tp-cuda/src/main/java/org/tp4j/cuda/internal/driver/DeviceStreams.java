@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.cuda.stream.CudaStream;
 import org.tp4j.cuda.stream.StreamTrace;
 
-/** A device's streams: one for kernels, one with a higher priority for collectives, and what others ask for. */
+/** A device's streams: one for kernels, one with a higher priority for collectives, and any created on request. */
 public final class DeviceStreams {
     private static final long SPIN_NANOS = 50_000;
     private static final long NAP_NANOS = 100_000;
@@ -65,7 +65,7 @@ public final class DeviceStreams {
         }
     }
 
-    /** Waits until no stream has work left, by asking again and again; throws when the device fails meanwhile. */
+    /** Polls until no stream has work left; throws if the device fails meanwhile. */
     public void awaitIdle(DeviceHealth health) {
         compute.checkNotCapturing();
         for (DeviceStream stream : all) {

@@ -23,11 +23,11 @@ import org.tp4j.tensor.DType;
 import org.tp4j.tensor.NdArray;
 
 /**
- * What moves elements without looking at them: copies, fills, choices. Kernels are compiled by the size of an element.
+ * Operations that move elements without interpreting them: copies, fills, selection. Kernels are compiled per element size.
  *
- * <p>A strided copy is brought to the cheapest of these forms, dst's smallest stride being innermost and dimensions merged:
- * one contiguous stretch is a copy of the driver; contiguous runs are moved by units of up to 16 bytes; two dimensions that
- * change places go through tiles in shared memory; an element repeated along a run is stored by 16 bytes; all else goes
+ * <p>A strided copy is reduced to the cheapest of these forms, with dst's smallest stride innermost and dimensions merged:
+ * one contiguous range is a driver copy; contiguous runs are moved in units of up to 16 bytes; two dimensions that
+ * swap places go through tiles in shared memory; an element repeated along a run is stored 16 bytes at a time; all else goes
  * element by element.
  */
 final class CudaCopies {
@@ -57,7 +57,7 @@ final class CudaCopies {
         this.where = new KernelFamily(kernels, SOURCE, "where");
     }
 
-    /** The type that kernels for elements of so many bytes are compiled for. */
+    /** The type that stands for elements of a size in bytes when kernels are compiled. */
     private static DType ofSize(int bytes) {
         return switch (bytes) {
             case 1 -> DType.BOOL;
@@ -67,7 +67,7 @@ final class CudaCopies {
         };
     }
 
-    /** Copies all elements between arrays of one type and size. */
+    /** Copies all elements between arrays of the same type and size. */
     void copyWhole(NdArray src, NdArray dst) {
         copyStretch(src, 0, dst, 0, src.elements());
     }
@@ -121,7 +121,7 @@ final class CudaCopies {
         }
     }
 
-    /** Dimensions with the largest stride first; those of one stride in their order. */
+    /** Dimensions with the largest stride first; dimensions of equal stride keep their order. */
     private static int[] byStride(long[] strides) {
         int[] order = new int[strides.length];
         for (int d = 0; d < order.length; d++) {
@@ -143,7 +143,7 @@ final class CudaCopies {
         return result;
     }
 
-    /** The dimension along which src is contiguous where dst is along the innermost; 0 if it is no transposition. */
+    /** The dimension along which src is contiguous while dst is along the innermost; 0 if this is not a transposition. */
     private static int dimensionAcross(StridedBox box) {
         if (box.stride(DST, 0) != 1 || box.stride(SRC, 0) == 0 || !isTransposable(box.size(0))) {
             return 0;
@@ -171,7 +171,7 @@ final class CudaCopies {
         }
     }
 
-    /** The most elements, up to 16 bytes, by which runs can be counted in dst, and in src if asked. */
+    /** The largest unit, in elements and up to 16 bytes, that divides the runs of dst, and those of src if asked. */
     private static int unit(StridedBox box, long from, long to, int bytes, boolean ofSource) {
         int unit = WIDE / bytes;
         while (unit > 1 && !isCounted(box, from, to, bytes, ofSource, unit)) {

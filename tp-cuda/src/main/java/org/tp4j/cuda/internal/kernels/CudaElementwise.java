@@ -25,14 +25,14 @@ import org.tp4j.tensor.TpException;
 import org.tp4j.tensor.UnaryFunction;
 
 /**
- * Elementwise kernels of every type. All of them move 16 bytes at a time where the output allows; operands that are aligned
+ * Elementwise kernels of every type. All move 16 bytes at a time where the output's alignment allows; operands aligned
  * otherwise are loaded element by element.
  *
- * <p>A quotient of integers by 0 is 0: a kernel has nobody to throw an exception to.
+ * <p>Integer division by 0 gives 0: a kernel cannot throw an exception.
  */
 public final class CudaElementwise implements ElementwiseKernels {
     private static final String FUSED = "fused";
-    private static final long MOST_BIASED = 1L << 30; // elements a launch with 32-bit indices
+    private static final long MOST_BIASED = 1L << 30; // elements per launch with 32-bit indices
 
     private final CudaDevice device;
     private final KernelFamily unary;

@@ -26,7 +26,7 @@ import org.tp4j.tensor.TpException;
 
 /**
  * Matrix products by cuBLAS. cuBLAS takes column-major matrices, and a row-major C = A B is a column-major Cᵀ = Bᵀ Aᵀ: the
- * operands change places, nothing is copied.
+ * operands are swapped, nothing is copied.
  *
  * <p>FLOAT32 is computed in 32 bits; {@code -Dtp4j.cuda.tf32=true} allows TF32, which keeps 10 bits of the operands'
  * mantissas. 16-bit floats are multiplied exactly and summed in 32 bits. {@code -Dtp4j.cuda.gemmMultiprocessors=N} has products
@@ -42,7 +42,7 @@ public final class CudaGemm implements GemmKernels {
     private final MemoryPool pool;
     private final int singleCompute;
     private final Scalars scalars = new Scalars();
-    private @Nullable cublasHandle handle; // made at the first product
+    private @Nullable cublasHandle handle; // created by the first product
     private @Nullable Lease workspace;
 
     public CudaGemm(CudaDevice device, DeviceStream stream, MemoryPool pool) {
@@ -54,7 +54,7 @@ public final class CudaGemm implements GemmKernels {
                 : cublasComputeType.CUBLAS_COMPUTE_32F;
     }
 
-    /** Where cuBLAS reads alpha and beta, as the type it computes in. */
+    /** The memory from which cuBLAS reads alpha and beta, in its compute type. */
     private static final class Scalars {
         private final ByteBuffer buffer = ByteBuffer.allocateDirect(16).order(ByteOrder.nativeOrder());
         private final Pointer alpha = Pointer.to(buffer);
@@ -69,7 +69,7 @@ public final class CudaGemm implements GemmKernels {
         }
     }
 
-    // One product at a time is asked for: a handle is not for several threads at once, and ranks have their own
+    // One product at a time: a handle must not be used by several threads at once, and ranks have their own
     // devices.
     @Override
     public synchronized void gemm(
@@ -176,9 +176,9 @@ public final class CudaGemm implements GemmKernels {
         cublasHandle made = handle;
         if (made == null) {
             made = new cublasHandle();
-            check(JCublas2.cublasCreate(made), "cublasCreate"); // on failure the handle's content is no handle
+            check(JCublas2.cublasCreate(made), "cublasCreate"); // on failure the handle is invalid
             check(JCublas2.cublasSetStream(made, new cudaStream_t(stream.stream())), "cublasSetStream");
-            // Otherwise a product whose k is split among blocks may add their sums in 16 bits.
+            // Otherwise a split-k product may add its partial sums in 16 bits.
             check(
                     JCublas2.cublasSetMathMode(made, cublasMath.CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
                     "cublasSetMathMode");

@@ -30,10 +30,10 @@ import org.tp4j.tensor.NdArray;
 public final class CudaLoss implements LossKernels {
     private static final int CHECK_THREADS = 256;
     private static final int CHECKS_A_THREAD = 8;
-    private static final int MOST_CHECK_BLOCKS = 64; // what the host looks through
+    private static final int MOST_CHECK_BLOCKS = 64; // whose results the host scans
     private static final int ADD_THREADS = 128;
     private static final int GROUP_THREADS = 256;
-    private static final int USED_BYTES = 16; // two counters, and what follows them aligned
+    private static final int USED_BYTES = 16; // two counters, padded to align what follows
     private static final int PACKS_A_BLOCK = 4096; // of a row's gradient
 
     private final MemoryPool pool;
@@ -84,8 +84,8 @@ public final class CudaLoss implements LossKernels {
     }
 
     /**
-     * The positions of each row's ids are listed in their order, then each row is added to by threads of its own. The list
-     * takes tableRows / 32 warps over all ids twice; the additions read dy once and each row named once.
+     * The positions of each row's ids are listed in order, then each row is accumulated by its own threads. The list
+     * costs tableRows / 32 warps two passes over all ids; the additions read dy once and each named row once.
      */
     @Override
     public void scatterAddRows(NdArray dy, NdArray ids, long firstRow, long paddingId, NdArray dTable) {

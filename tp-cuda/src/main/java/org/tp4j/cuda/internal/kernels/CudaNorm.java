@@ -117,7 +117,7 @@ public final class CudaNorm implements NormKernels {
             @Nullable NdArray dx,
             @Nullable NdArray dWeight,
             @Nullable NdArray dBias) {
-        // First, so that dx may lie where dy or x does.
+        // First, so that dx may alias dy or x.
         if (dWeight != null || dBias != null) {
             weightGrad(x, mean, rstd, dy, dWeight, dBias);
         }

@@ -14,9 +14,9 @@ import org.tp4j.tensor.ParameterUpdate;
 import org.tp4j.tensor.TpException;
 
 /**
- * Optimizer steps on many parameters a launch. The table of parameters is the launch's argument, so there is nothing to copy
- * to the device before and nothing to keep; parameters that do not fit, or are of another type, are another launch. Blocks
- * are given pieces of equal size, however large the parameters are.
+ * Optimizer steps on many parameters per launch. The table of parameters is the launch's argument, so there is nothing to copy
+ * to the device beforehand and nothing to keep; parameters that do not fit or have another type take another launch. Blocks
+ * get chunks of equal size, however large the parameters are.
  */
 public final class CudaOptimizer implements OptimizerKernels {
     private static final String SOURCE = "optimizer";
@@ -24,7 +24,7 @@ public final class CudaOptimizer implements OptimizerKernels {
     private static final OptimizerArguments.Step STEP = OptimizerArguments.STEP;
     private static final OptimizerArguments.Slot SLOT = OptimizerArguments.SLOT;
     private static final long BLOCKS_A_MULTIPROCESSOR = 16;
-    private static final int SMALLEST_CHUNK = 4 * Grid.THREADS; // a pack of four a thread
+    private static final int SMALLEST_CHUNK = 4 * Grid.THREADS; // a pack of four per thread
 
     private final CudaDevice device;
     private final KernelFamily sgd;
@@ -36,7 +36,7 @@ public final class CudaOptimizer implements OptimizerKernels {
         this.adam = new KernelFamily(kernels, SOURCE, "adam");
     }
 
-    /** What is the same for all parameters; beta1 is SGD's momentum, {@code flag} decoupled or nesterov. */
+    /** The settings shared by all parameters; beta1 is SGD's momentum, {@code flag} decoupled or nesterov. */
     private record Settings(double gradScale, double beta1, double beta2, double eps, boolean flag) {}
 
     @Override
@@ -129,7 +129,7 @@ public final class CudaOptimizer implements OptimizerKernels {
         family.of(type).launch(blocks, Grid.THREADS, arguments);
     }
 
-    /** Elements a block: few enough that all multiprocessors are busy, many enough that a block's beginning does not count. */
+    /** Elements per block: few enough that all multiprocessors are busy, many enough that a block's start-up is negligible. */
     private long chunkFor(long elements) {
         long blocks = device.multiprocessors() * BLOCKS_A_MULTIPROCESSOR;
         long share = (elements + blocks - 1) / blocks;

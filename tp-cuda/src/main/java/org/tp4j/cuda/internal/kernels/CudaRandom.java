@@ -16,8 +16,8 @@ import org.tp4j.tensor.Region;
 import org.tp4j.tensor.StepNumber;
 
 /**
- * Philox numbers, a counter of four a thread. Uniform numbers and dropout masks equal the CPU's bit for bit, normal ones to 2
- * ulp.
+ * Philox numbers, four per thread (one counter). Uniform numbers and dropout masks equal the CPU's bit for bit, normal ones
+ * to 2 ulp.
  */
 public final class CudaRandom implements RandomKernels {
     private static final String SOURCE = "random";
@@ -83,7 +83,7 @@ public final class CudaRandom implements RandomKernels {
             long index = first + at;
             long to = CudaStorage.addressOf(out) + at * bytes;
             long from = x == null ? 0 : CudaStorage.addressOf(x) + at * bytes;
-            // a row that begins with the last lane of its first counter needs the most
+            // a row that starts at the last lane of its first counter needs the most
             long lane = rows.elements() == 1 ? index % LANES : LANES - 1;
             long counters = (lane + length + LANES - 1) / LANES;
             rows.forEachPart(Math.max(1, MOST_OF_A_ROW / counters), part -> {

@@ -20,13 +20,13 @@ import org.tp4j.tensor.ReductionKernels.Kind;
 import org.tp4j.tensor.Shape;
 
 /**
- * Reductions over any dimensions, in passes that each reduce neighbouring ones. Dimensions that are kept or reduced together
- * are merged; the array is then [outer, m, inner], reduced over m. Without an inner part a group of threads takes a row;
- * otherwise neighbouring threads take neighbouring columns. Where that gives too few threads, m is split among blocks and
- * their results are combined. Dimensions that do not merge into one m cost a pass more for each of them, over what the first
+ * Reductions over any dimensions, in passes that each reduce adjacent ones. Dimensions that are kept or reduced together
+ * are merged; the array is then [outer, m, inner], reduced over m. If inner is 1, a group of threads takes a row;
+ * otherwise adjacent threads take adjacent columns. Where that gives too few threads, m is split among blocks and
+ * their results are combined. Dimensions that do not merge into one m cost one more pass each, over what the first
  * pass has left.
  *
- * <p>Nothing depends on which block comes first, so that results are the same each time.
+ * <p>Nothing depends on the order in which blocks run, so results are deterministic.
  */
 public final class ReductionPasses {
     private static final int AHEAD = KernelConstants.AHEAD;
@@ -52,14 +52,14 @@ public final class ReductionPasses {
     }
 
     /**
-     * What a pass reads and where its results go.
+     * What a pass reads and where it writes its results.
      *
      * @param dtype type of the elements of the reduction
      * @param kind the kind
      * @param from address of elements, or of states
-     * @param states whether it is states
+     * @param states whether {@code from} holds states
      * @param to address of the results
-     * @param as what the results are written as
+     * @param as the form in which results are written
      */
     private record Pass(DType dtype, Kind kind, long from, boolean states, long to, ResultForm as) {
         Pass(Pass like, long from, boolean states, long to, ResultForm as) {
@@ -82,7 +82,7 @@ public final class ReductionPasses {
         columns(pass, 1, m, out.elements());
     }
 
-    /** As the contract of {@link org.tp4j.tensor.ReductionKernels#reduce} says. */
+    /** See {@link org.tp4j.tensor.ReductionKernels#reduce}. */
     void reduce(Kind kind, NdArray x, boolean[] reduced, NdArray out) {
         if (out.elements() == 0) {
             return;
@@ -108,7 +108,7 @@ public final class ReductionPasses {
         return out.dtype() == DType.FLOAT64 ? ResultForm.AS_DOUBLE : ResultForm.AS_FLOAT;
     }
 
-    /** Sizes of dimensions kept and reduced together, in turn, kept ones first and last; returns the index of the last. */
+    /** Merged sizes, alternately kept and reduced, beginning and ending with kept; returns the index of the last. */
     private static int merge(Shape shape, boolean[] reduced, long[] sizes) {
         int last = 0;
         sizes[0] = 1;
@@ -128,7 +128,7 @@ public final class ReductionPasses {
         return last;
     }
 
-    /** Takes the reduced dimensions one after another: rows if there are any, then the largest. */
+    /** Reduces the dimensions one after another: rows first, if any, then the largest. */
     private void reduce(Pass whole, long[] sizes, int last) {
         int at = 1;
         for (int i = 3; i < last; i += 2) {

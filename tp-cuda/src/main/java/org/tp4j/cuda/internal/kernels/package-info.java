@@ -1,3 +1,3 @@
-/** The operations of a backend, each by kernels of ours or by cuBLAS. */
+/** The backend's operations, each by our own kernels or by cuBLAS. */
 @org.jspecify.annotations.NullMarked
 package org.tp4j.cuda.internal.kernels;

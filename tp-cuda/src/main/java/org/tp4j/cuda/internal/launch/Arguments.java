@@ -23,7 +23,7 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.StepNumber;
 
 /**
- * The one struct a kernel of ours takes, filled field by field. A launch that leaves a field out is refused; padding and the
+ * The one struct each of our kernels takes, filled field by field. A launch that leaves a field out is refused; padding and
  * elements of an array that are not filled are zeros, not what an earlier launch had there. The launch copies the struct, so
  * that one buffer per thread serves every launch.
  */
@@ -34,15 +34,15 @@ public final class Arguments {
     private final ByteBuffer buffer =
             ByteBuffer.allocateDirect(ArgumentStruct.MAX_BYTES).order(ByteOrder.nativeOrder());
     private final Pointer pointer = Pointer.to(Pointer.to(buffer));
-    private @Nullable ArgumentStruct whole; // what the kernel takes
-    private @Nullable ArgumentStruct struct; // that is being filled: the whole or an element
-    private int base; // where it begins
+    private @Nullable ArgumentStruct whole; // the kernel's argument
+    private @Nullable ArgumentStruct struct; // being filled: the whole or an element
+    private int base; // its offset
     private long filled; // marks of its fields
-    private int dirty; // what earlier launches have written ends here
+    private int dirty; // end of the bytes that earlier launches wrote
 
     private Arguments() {}
 
-    /** The current thread's, to be filled with the fields of a struct. */
+    /** The current thread's arguments, to be filled with the fields of a struct. */
     public static Arguments of(ArgumentStruct struct) {
         Arguments mine = MINE.get();
         mine.whole = struct;
@@ -95,7 +95,7 @@ public final class Arguments {
         return set(field, value ? 1 : 0);
     }
 
-    /** Sets an {@code int} to the code by which kernels know a constant. */
+    /** Sets an {@code int} to a constant's code in kernels. */
     public Arguments set(IntField field, Enum<?> constant) {
         return set(field, CppText.code(constant));
     }
@@ -106,7 +106,7 @@ public final class Arguments {
         return this;
     }
 
-    /** Sets where the kernel finds the number, or null and the number. */
+    /** Sets the address from which the kernel reads the number, or null and the number. */
     public Arguments set(StepNumberField field, StepNumber number) {
         int at = at(field.offset(), field.mark());
         buffer.putLong(at, number.varies() ? Capture.addressOf(number) : 0);
@@ -114,7 +114,7 @@ public final class Arguments {
         return this;
     }
 
-    /** Sets the numbers a function takes besides its operands; the integers count for types of whole numbers alone. */
+    /** Sets the numbers a function takes besides its operands; the integers matter only for integer types. */
     public Arguments set(FactorsField field, double a, double b, long wholeA, long wholeB, boolean exact) {
         int at = at(field.offset(), field.mark());
         buffer.putDouble(at, a);
@@ -165,7 +165,7 @@ public final class Arguments {
         buffer.putInt(at + 8, shift);
     }
 
-    /** Goes on with element {@code index} of an array of structs; all fields before it must be set. */
+    /** Continues with element {@code index} of an array of structs; all fields before it must be set. */
     public <S extends ArgumentStruct> Arguments element(ArrayField<S> field, int index) {
         requireFilled();
         ArgumentStruct element = field.element();
@@ -178,7 +178,7 @@ public final class Arguments {
         return buffer.duplicate().order(ByteOrder.nativeOrder()).limit(bytes);
     }
 
-    /** What the launch is given. */
+    /** The bytes passed to the launch. */
     Pointer pointer() {
         ArgumentStruct last = requireFilled();
         int bytes = Objects.requireNonNull(whole).bytes();
@@ -193,7 +193,7 @@ public final class Arguments {
     private ArgumentStruct requireFilled() {
         ArgumentStruct expected = Objects.requireNonNull(struct);
         if (filled != expected.marks()) {
-            dirty = ArgumentStruct.MAX_BYTES; // by a launch that is given up
+            dirty = ArgumentStruct.MAX_BYTES; // the launch was abandoned
             throw new IllegalStateException(expected.missing(filled));
         }
         return expected;

@@ -4,14 +4,14 @@ import org.tp4j.cuda.internal.compile.KernelConstants;
 import org.tp4j.cuda.internal.driver.CudaDevice;
 
 /**
- * How kernels share out columns that are summed over m rows: neighbouring threads of a block take neighbouring columns, the
- * block's other threads take other rows of these; where that leaves multiprocessors idle, parts of the rows go to several
- * blocks, whose results are then to be combined.
+ * How kernels divide up columns that are summed over m rows: adjacent threads of a block take adjacent columns, the
+ * block's other threads take other rows of the same columns; if that leaves multiprocessors idle, the rows are split among
+ * several blocks, whose results must then be combined.
  *
- * @param width threads side by side, a power of two
- * @param blocks blocks side by side
- * @param part rows a block, the last part has fewer
- * @param parts how many parts
+ * @param width adjacent threads, a power of two
+ * @param blocks adjacent blocks
+ * @param part rows per block; the last may have fewer
+ * @param parts the number of parts
  */
 public record ColumnGrid(int width, long blocks, long part, int parts) {
     /** Threads per block. */
@@ -22,12 +22,12 @@ public record ColumnGrid(int width, long blocks, long part, int parts) {
 
     private static final int WARP = 32;
     private static final int MOST_PARTS = 65535; // blocks in the grid's second dimension
-    private static final int BLOCKS_A_MULTIPROCESSOR = 4; // with up to 64 registers a thread
+    private static final int BLOCKS_A_MULTIPROCESSOR = 4; // with up to 64 registers per thread
 
     /**
      * A grid.
      *
-     * @param across packs of columns, one a thread
+     * @param across packs of columns, one per thread
      * @param m rows
      */
     public static ColumnGrid of(CudaDevice device, long across, long m) {

@@ -43,9 +43,9 @@ public final class Kernel {
     }
 
     /**
-     * Launches a grid of blocks of threads; does not wait. Nothing is launched if there is no block.
+     * Launches a grid of blocks of threads; does not wait. Launches nothing if there are no blocks.
      *
-     * @param dynamicShared bytes of dynamic shared memory a block
+     * @param dynamicShared bytes of dynamic shared memory per block
      */
     public void launch(long blocksX, int blocksY, int threads, int dynamicShared, Arguments arguments) {
         launchOn(stream, blocksX, blocksY, threads, dynamicShared, arguments);
@@ -84,7 +84,7 @@ public final class Kernel {
         Cuda.check(
                 JCudaDriver.cuFuncSetAttribute(
                         function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes),
-                name + " with " + bytes + " bytes of shared memory a block");
+                name + " with " + bytes + " bytes of shared memory per block");
         sharedBytes = bytes;
     }
 }

@@ -23,7 +23,7 @@ public final class KernelFamily {
         this.name = name;
     }
 
-    /** The kernel whose {@code SCALAR} is of this type. */
+    /** The kernel whose {@code SCALAR} is this type. */
     public Kernel of(DType type) {
         Kernel kernel = byType.get(type.ordinal());
         if (kernel == null) {

@@ -7,16 +7,16 @@ import org.tp4j.tensor.NdArray;
 import org.tp4j.tensor.TpException;
 
 /**
- * How kernels share rows out: each goes to a group of threads, a power of two within a warp or a whole block, that load 16
+ * How kernels divide up rows: each goes to a group of threads, a power of two within a warp or a whole block, that load 16
  * bytes at a time.
  *
- * @param group threads a row
- * @param threads threads a block
+ * @param group threads per row
+ * @param threads threads per block
  * @param blocks blocks
- * @param packs the most pieces of 16 bytes a row touches, wherever it begins
+ * @param packs the maximum number of 16-byte packs a row touches, wherever it starts
  */
 public record RowGrid(int group, int threads, long blocks, int packs) {
-    /** Pieces that a thread keeps of a row. */
+    /** Packs of a row that a thread keeps. */
     static final int KEPT = KernelConstants.KEPT;
 
     private static final int MOST_THREADS = KernelConstants.MOST_THREADS;
@@ -25,12 +25,12 @@ public record RowGrid(int group, int threads, long blocks, int packs) {
     private static final int SHORT_ROW_THREADS = 128;
     private static final int LONGEST = 1 << 30;
 
-    /** A grid for kernels that keep rows if they can; x is what is read first, in rows of n elements. */
+    /** A grid for kernels that keep rows in registers if they can; x is read first, in rows of n elements. */
     public static RowGrid of(long rows, long n, NdArray x) {
         return of(rows, n, x, MOST_THREADS);
     }
 
-    /** A grid for kernels that go over rows in a loop, where several blocks a multiprocessor do better than a large one. */
+    /** A grid for kernels that loop over rows, where several blocks per multiprocessor do better than one large block. */
     public static RowGrid ofLoop(long rows, long n, NdArray x) {
         return of(rows, n, x, LOOP_THREADS);
     }
@@ -47,24 +47,24 @@ public record RowGrid(int group, int threads, long blocks, int packs) {
         return new RowGrid(group, threads, (rows + rowsABlock - 1) / rowsABlock, packs);
     }
 
-    /** Threads of a block for groups of a size: groups larger than a warp are a block. */
+    /** Threads per block for a group size: a group larger than a warp is a block. */
     public static int threads(int group) {
         return group > WARP ? group : SHORT_ROW_THREADS;
     }
 
-    /** The most pieces of 16 bytes that a row of n elements touches, where rows follow one another from an address on. */
+    /** The maximum number of 16-byte packs that a row of n elements touches, if rows follow one another from an address. */
     public static long packs(long n, DType dtype, long address) {
         long elements = 16 / dtype.bytes();
         boolean aligned = address % 16 == 0 && n % elements == 0;
         return aligned ? n / elements : (n + elements - 2) / elements + 1;
     }
 
-    /** The least power of two that is no less than n. */
+    /** The smallest power of two that is at least n. */
     public static int powerOfTwo(long n) {
         return n <= 1 ? 1 : Integer.highestOneBit((int) n - 1) << 1;
     }
 
-    /** Whether the threads of a row can keep it whole. */
+    /** Whether the threads of a row can keep all of it. */
     public boolean keepsRow() {
         return packs <= group * KEPT;
     }

@@ -5,19 +5,19 @@ import org.tp4j.cuda.internal.compile.KernelConstants;
 import org.tp4j.tensor.Shape;
 
 /**
- * A box of index tuples that several arrays are walked by, each with strides of its own, as kernels take it: dimensions that
- * lie behind each other in all arrays are merged, and kernels get fewer than 2^31 tuples at a time, so that they need no
+ * A box of index tuples over which several arrays are walked, each with its own strides, as kernels take it: dimensions that
+ * are contiguous with each other in all arrays are merged, and kernels get fewer than 2^31 tuples at a time, so they need no
  * 64-bit division.
  */
 public final class StridedBox {
-    /** Dimensions that a kernel takes, after merging. */
+    /** The maximum number of dimensions a kernel takes, after merging. */
     static final int MAX_DIMS = KernelConstants.MAX_DIMS;
 
     private static final long MOST_TUPLES = 1L << 30;
 
     private final long[] sizes; // innermost first
     private final long[][] strides; // of each array, innermost dimension first
-    private final long[] offsets; // of each array, where the box begins
+    private final long[] offsets; // of each array, to the start of the box
     private final long first;
 
     private StridedBox(long[] sizes, long[][] strides, long[] offsets, long first) {
@@ -31,7 +31,7 @@ public final class StridedBox {
      * A box.
      *
      * @param sizes outermost first, none 0
-     * @param strides for each array its strides in elements, outermost first; 0 where an array stays
+     * @param strides each array's strides in elements, outermost first; 0 where an array does not advance
      */
     public static StridedBox of(long[] sizes, long[]... strides) {
         int arrays = strides.length;
@@ -67,7 +67,7 @@ public final class StridedBox {
         return new StridedBox(kept, steps, new long[arrays], 0);
     }
 
-    /** The strides with which an array of shape {@code operand} is walked when it broadcasts to {@code out}. */
+    /** The strides with which an array of shape {@code operand} is walked when it is broadcast to {@code out}. */
     public static long[] broadcastStrides(Shape operand, Shape out) {
         long[] own = operand.strides();
         long[] result = new long[out.dims()];
@@ -84,22 +84,22 @@ public final class StridedBox {
         return sizes.length;
     }
 
-    /** Size of a dimension, 0 being the innermost. */
+    /** Size of a dimension; 0 is the innermost. */
     public long size(int dim) {
         return sizes[dim];
     }
 
-    /** Stride of an array in a dimension, 0 being the innermost. */
+    /** Stride of an array in a dimension; 0 is the innermost. */
     public long stride(int array, int dim) {
         return strides[array][dim];
     }
 
-    /** Elements from the beginning of an array to the box. */
+    /** Elements from the start of an array to the box. */
     public long offset(int array) {
         return offsets[array];
     }
 
-    /** Tuples that come before the box's in row-major order of the whole. */
+    /** Tuples that precede the box's in the row-major order of the whole. */
     public long first() {
         return first;
     }
@@ -114,10 +114,10 @@ public final class StridedBox {
     }
 
     /**
-     * The same box with its innermost dimension counted in units of several elements, which all sizes and strides must
-     * allow.
+     * The same box with its innermost dimension counted in units of several elements, which must divide all sizes and
+     * strides.
      *
-     * @param unit elements a unit
+     * @param unit elements per unit
      * @param counted which arrays' strides are counted in units from now on; the others' stay in elements
      */
     public StridedBox inUnitsOf(int unit, boolean... counted) {
@@ -133,7 +133,7 @@ public final class StridedBox {
         return new StridedBox(fewer, wider, offsets, first);
     }
 
-    /** The box of all dimensions but these. */
+    /** The box of all dimensions except these. */
     public StridedBox without(int... left) {
         int dims = Math.max(1, sizes.length - left.length);
         long[] rest = new long[dims];
@@ -152,12 +152,12 @@ public final class StridedBox {
         return new StridedBox(rest, steps, offsets, first);
     }
 
-    /** The box, if a kernel can take it at once, or the parts of it in order. */
+    /** The box, if a kernel can take it at once, or its parts in order. */
     public void forEachPart(Consumer<StridedBox> action) {
         forEachPart(MOST_TUPLES, action);
     }
 
-    /** As above, with a number of index tuples that a kernel takes at once. */
+    /** As above, with the number of index tuples that a kernel takes at once. */
     public void forEachPart(long mostTuples, Consumer<StridedBox> action) {
         long elements = elements();
         if (elements <= mostTuples && sizes.length <= MAX_DIMS) {
@@ -172,7 +172,7 @@ public final class StridedBox {
         }
     }
 
-    /** Part of the outermost dimension; the dimension goes if one index of it is left. */
+    /** Part of the outermost dimension, which is dropped if only one index of it is left. */
     private StridedBox slice(long at, long size, long inner) {
         int outer = sizes.length - 1;
         long[] begin = offsets.clone();

@@ -11,8 +11,8 @@ import org.tp4j.tensor.NativeLibraryException;
 import org.tp4j.tensor.internal.NativeLibrary;
 
 /**
- * NVRTC and cuBLAS, of one major version. JCuda's natives need the sonames of CUDA 12. On a machine that has CUDA 13 only, two
- * small forwarding libraries with those sonames stand in, if the driver is one for CUDA 13.
+ * NVRTC and cuBLAS, of one major version. JCuda's natives need the sonames of CUDA 12. On a machine that has only CUDA 13, two
+ * small forwarding libraries with those sonames stand in, if the driver supports CUDA 13.
  */
 public final class CudaToolkit {
     private static final int CUDA_13 = 13000;
@@ -22,11 +22,11 @@ public final class CudaToolkit {
     private CudaToolkit() {}
 
     /**
-     * Opens them; the files of NVRTC and of cuBLAS.
+     * Opens them and returns the paths of NVRTC and cuBLAS.
      *
      * @param driverVersion CUDA version the driver supports, such as 12060
      * @param computeCapability the highest of the devices, such as 90
-     * @throws NativeLibraryException if there are none, with every place looked at
+     * @throws NativeLibraryException if there are none, naming every place that was tried
      */
     public static List<String> open(int driverVersion, int computeCapability) {
         List<String> tried = new ArrayList<>();
@@ -53,7 +53,7 @@ public final class CudaToolkit {
                         + " -Dtp4j.nvrtc.library=/path/to/libnvrtc.so.12 and -Dtp4j.cublas.library=/path/to/libcublas.so.12");
     }
 
-    /** A version as people write it: 12060 is 12.6. */
+    /** A version as it is usually written: 12060 is 12.6. */
     public static String version(int number) {
         return number / 1000 + "." + number % 1000 / 10;
     }
@@ -72,7 +72,7 @@ public final class CudaToolkit {
         openBuiltins(nvrtc.path(), tried);
         boolean simulated = !System.getProperty(LibrarySearch.SIMULATOR, "").isEmpty();
         if (!simulated) {
-            // cuBLAS finds it beside itself where it has a run path, and not everywhere it has one.
+            // cuBLAS finds it beside itself only if it has a run path, and not every build has one.
             search("cuBLASLt", "cublasLt", "libcublasLt.so." + major, "cublas/lib", cu)
                     .tryOpen(new ArrayList<>());
         }
@@ -87,7 +87,7 @@ public final class CudaToolkit {
         }
         String node = major == 12 ? "libcublas.so.12" : null;
         for (String symbol : List.of("cublasCreate_v2", "cublasGemmEx", "cublasGemmStridedBatchedEx")) {
-            // The system's loader would end the process at the first call of a missing one.
+            // The system's loader would end the process on the first call to a missing symbol.
             if (!NativeLoader.has(cublas.handle(), symbol, node)) {
                 tried.add(cublas.path() + ": it has no " + symbol);
                 return List.of();
@@ -110,7 +110,7 @@ public final class CudaToolkit {
         return new LibrarySearch(name, "tp4j." + property + ".library", List.of(soname), List.of(pipFolders), "");
     }
 
-    /** NVRTC opens its builtins by bare name, which the loader only finds if they have been opened before. */
+    /** NVRTC opens its builtins by bare name, which the loader finds only if they have been opened before. */
     private static void openBuiltins(String nvrtc, List<String> tried) {
         Path folder = Path.of(nvrtc).toAbsolutePath().getParent();
         if (folder == null) {

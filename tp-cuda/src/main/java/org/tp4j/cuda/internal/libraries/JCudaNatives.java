@@ -10,10 +10,10 @@ import jcuda.nvrtc.JNvrtc;
 import org.tp4j.tensor.TpException;
 
 /**
- * Has JCuda load its own natives from a folder of this process's.
+ * Makes JCuda load its own natives from a folder private to this process.
  *
- * <p>JCuda writes them under a fixed name into {@code java.io.tmpdir} unless they are there: processes that start together
- * load each other's half-written files, and a file cut short ends every later process.
+ * <p>JCuda writes them under a fixed name into {@code java.io.tmpdir} if they are missing: processes that start together
+ * load each other's half-written files, and a truncated file crashes every later process.
  */
 public final class JCudaNatives {
     private static final String TEMPORARY_FOLDER = "java.io.tmpdir";
@@ -30,7 +30,7 @@ public final class JCudaNatives {
         });
     }
 
-    /** Runs what loads natives of JCuda's. */
+    /** Runs code that loads JCuda's natives. */
     public static void inOwnFolder(Runnable loading) {
         String before = System.getProperty(TEMPORARY_FOLDER);
         Path own;
@@ -51,7 +51,7 @@ public final class JCudaNatives {
         }
     }
 
-    /** What has been loaded stays loaded. */
+    /** A loaded library stays loaded. */
     private static void remove(Path folder) {
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
             for (Path file : files) {

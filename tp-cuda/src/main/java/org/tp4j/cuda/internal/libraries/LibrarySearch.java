@@ -15,20 +15,20 @@ import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.NativeLibraryException;
 
 /**
- * Looks for one of NVIDIA's libraries where people have it and opens it.
+ * Searches for one of NVIDIA's libraries in the usual places and opens it.
  *
- * <p>In this order: the file named by a system property, and then nothing else; the folders in {@code LD_LIBRARY_PATH};
+ * <p>In this order: the file named by a system property, in which case nothing else; the folders in {@code LD_LIBRARY_PATH};
  * {@code CUDA_HOME} and {@code CUDA_PATH}; {@code /usr/local/cuda*}, the newest first; what the system's loader finds; the
  * {@code nvidia} packages of the Python installations in sight (those on the {@code PATH}, {@code VIRTUAL_ENV},
  * {@code CONDA_PREFIX}, {@code ~/.local}, {@code /usr}, {@code /usr/local}, {@code /opt}); the class path, if the redistributable artifact of
  * {@code org.bytedeco:cuda} is on it. With a
- * simulator set, only there. The driver is looked for in the system's folders and by the system's loader before all of these.
+ * simulator set, only there. The driver is searched for in the system's folders and by the system's loader before all these.
  */
 public final class LibrarySearch {
-    /** System property: folder of simulated libraries that are used instead of NVIDIA's. For tests. */
+    /** System property: folder of simulated libraries to use instead of NVIDIA's. For tests. */
     public static final String SIMULATOR = "tp4j.cuda.simulator";
 
-    /** Where distributions and container runtimes put the driver's library. */
+    /** Where distributions and container runtimes put the driver library. */
     private static final List<Path> SYSTEM_FOLDERS = List.of(
             Path.of("/usr/lib/x86_64-linux-gnu"),
             Path.of("/usr/lib64"),
@@ -43,13 +43,13 @@ public final class LibrarySearch {
     private final boolean systemFirst;
 
     /**
-     * What to look for.
+     * What to search for.
      *
-     * @param name the library's name, as people know it
+     * @param name the library's usual name
      * @param property system property that names the file
      * @param sonames file names, the preferred one first
      * @param pipFolders folders below {@code site-packages/nvidia} that may hold it
-     * @param hint what to install or set where it is missing
+     * @param hint what to install or set if it is missing
      */
     public LibrarySearch(String name, String property, List<String> sonames, List<String> pipFolders, String hint) {
         this(name, property, sonames, pipFolders, hint, false);
@@ -70,7 +70,7 @@ public final class LibrarySearch {
         this.hint = hint;
     }
 
-    /** A search for the driver: where the system has its libraries first, since toolkits hold stubs of it. */
+    /** A search for the driver: the system's library folders first, since toolkits contain stub drivers. */
     public static LibrarySearch ofDriver(String name, String property, String soname, String hint) {
         return new LibrarySearch(name, property, List.of(soname), List.of(), hint, true);
     }
@@ -79,14 +79,14 @@ public final class LibrarySearch {
      * A library that has been opened.
      *
      * @param handle the loader's handle
-     * @param path where it lies
+     * @param path its path
      */
     public record Opened(long handle, String path) {}
 
     /**
-     * Opens the first that can be.
+     * Opens the first candidate that can be opened.
      *
-     * @throws NativeLibraryException if none can, with every place looked at and why not
+     * @throws NativeLibraryException if none can, naming every place that was tried and why it failed
      */
     public Opened open() {
         List<String> tried = new ArrayList<>();
@@ -97,7 +97,7 @@ public final class LibrarySearch {
         return opened;
     }
 
-    /** Opens the first that can be; null if none can, and {@code tried} says why. */
+    /** Opens the first candidate that can be opened; null if none can, with the reasons in {@code tried}. */
     @Nullable Opened tryOpen(List<String> tried) {
         for (String candidate : candidates(System.getenv())) {
             Opened opened = open(candidate, tried);
@@ -130,7 +130,7 @@ public final class LibrarySearch {
         return null;
     }
 
-    /** Whether a setting says where to look, and nothing else counts. */
+    /** Whether a setting names the only place to search. */
     private boolean isNarrowed() {
         return !System.getProperty(property, "").isEmpty()
                 || !System.getProperty(SIMULATOR, "").isEmpty();
@@ -196,7 +196,7 @@ public final class LibrarySearch {
         for (String entry : environment.getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
             Path bin = Path.of(entry.isEmpty() ? "." : entry).toAbsolutePath();
             if (Files.isExecutable(bin.resolve("python3")) && bin.getParent() != null) {
-                prefixes.add(bin.getParent()); // not where a link leads: a virtual environment's packages are beside it
+                prefixes.add(bin.getParent()); // links unresolved: a virtual environment's packages are beside the link
             }
         }
         for (String variable : List.of("VIRTUAL_ENV", "CONDA_PREFIX")) {
@@ -234,7 +234,7 @@ public final class LibrarySearch {
         return found;
     }
 
-    /** Compares names with their numbers taken as numbers: cuda-12.10 is newer than cuda-12.9. */
+    /** Compares names with embedded numbers by value: cuda-12.10 is newer than cuda-12.9. */
     private static int byVersion(Path a, Path b) {
         String[] left = a.getFileName().toString().split("(?<=\\D)(?=\\d)|(?<=\\d)(?=\\D)", -1);
         String[] right = b.getFileName().toString().split("(?<=\\D)(?=\\d)|(?<=\\d)(?=\\D)", -1);

@@ -3,7 +3,7 @@ package org.tp4j.cuda.internal.libraries;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.tensor.internal.NativeLibrary;
 
-/** The system's dynamic loader, and the first questions to the driver, before any of JCuda's classes is loaded. */
+/** The system's dynamic loader, and the first calls to the driver, before any of JCuda's classes is loaded. */
 public final class NativeLoader {
     static {
         NativeLibrary.load(NativeLoader.class, "tp4j_cuda");
@@ -12,21 +12,21 @@ public final class NativeLoader {
     private NativeLoader() {}
 
     /**
-     * Opens a library for the rest of the process: whatever is loaded later and needs one of its soname gets it.
+     * Opens a library for the rest of the process: any library loaded later that needs its soname gets this one.
      *
      * @param name absolute path, or a bare name for the system to look up
-     * @param error where the reason goes if it fails, one element
+     * @param error receives the reason if it fails, one element
      * @return its handle, or 0
      */
     static native long open(String name, @Nullable String[] error);
 
-    /** Where an opened library lies. */
+    /** The path of an opened library. */
     static native String path(long handle);
 
-    /** Whether an opened library has a symbol, of a version node if one is given. */
+    /** Whether an opened library has a symbol, in a version node if one is given. */
     static native boolean has(long handle, String symbol, @Nullable String version);
 
-    /** Closes an opened library, so that another one of its soname can be opened. */
+    /** Closes an opened library, so that another one with its soname can be opened. */
     static native void close(long handle);
 
     /** The highest compute capability among the driver's devices, such as 90, after {@code cuInit}; 0 if unknown. */

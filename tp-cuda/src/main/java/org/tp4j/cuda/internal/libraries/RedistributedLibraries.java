@@ -15,20 +15,20 @@ import org.tp4j.tensor.internal.PrivateFolder;
 
 /**
  * NVIDIA's libraries as a dependency: the artifact {@code org.bytedeco:cuda:12.6-9.5-1.5.11:linux-x86_64-redist} (2 GB) holds
- * cuBLAS, NVRTC and NCCL besides much else. What is asked for is copied once out of its jar into {@code
- * ~/.cache/tp4j/cuda-redist} (or the folder {@code tp4j.native.cache}), by a temporary file and a rename.
+ * cuBLAS, NVRTC, NCCL and much else. A requested library is copied once out of its jar into {@code
+ * ~/.cache/tp4j/cuda-redist} (or the folder {@code tp4j.native.cache}), through a temporary file and a rename.
  */
 final class RedistributedLibraries {
     private static final Logger LOG = LoggerFactory.getLogger(RedistributedLibraries.class);
     private static final String FOLDER = "org/bytedeco/cuda/linux-x86_64/";
 
-    /** Libraries that one needs beside itself. */
+    /** Libraries that a library needs beside itself. */
     private static final List<String> COMPANIONS =
             List.of("libcublasLt.so.12", "libnvrtc-builtins.so.12.6", "libcublasLt.so.13", "libnvrtc-builtins.so.13.1");
 
     private RedistributedLibraries() {}
 
-    /** The library copied out of the artifact, or null if it is not on the class path. */
+    /** The library copied out of the artifact, or null if the artifact is not on the class path. */
     static @Nullable Path find(String soname) {
         Path library = copy(soname);
         if (library == null) {

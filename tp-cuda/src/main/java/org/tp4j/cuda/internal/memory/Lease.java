@@ -23,13 +23,13 @@ public final class Lease {
         /** Takes the block back. */
         void give(Lease lease);
 
-        /** Takes the block back at its next call; for the garbage collector's thread. */
+        /** Takes the block back on its next call; for the garbage collector's thread. */
         void giveLater(Lease lease);
     }
 
     /** A use by another stream, up to the point that the event marked at the time. */
     private record Use(DeviceEvent event, long mark) {
-        /** An event that marks another point by now was closed, so the compute stream already waits for this one. */
+        /** An event that now marks another point has been closed, so the compute stream already waits for this use. */
         boolean isPast() {
             return event.mark() != mark;
         }
@@ -56,7 +56,7 @@ public final class Lease {
     }
 
     /**
-     * Another stream uses the block until the event, which supersedes earlier events of that stream. The event may be closed
+     * Another stream uses the block until the event, which supersedes that stream's earlier events. The event may be closed
      * only when its point has been passed or the pool's stream already waits for it.
      */
     public synchronized void addUse(CudaEvent until) {
@@ -80,12 +80,12 @@ public final class Lease {
         }
     }
 
-    /** Keeps the block from the pool, for a use that has no event yet; {@link #release} undoes it. */
+    /** Holds the block back from the pool, for a use that has no event yet; {@link #release} undoes it. */
     synchronized void hold() {
         holds++;
     }
 
-    /** Undoes a {@link #hold}; the block returns to the pool at its next call if the owner has ended the lease. */
+    /** Undoes a {@link #hold}; the block returns to the pool on its next call if the owner has ended the lease. */
     void release() {
         boolean free;
         synchronized (this) {
@@ -97,14 +97,14 @@ public final class Lease {
         }
     }
 
-    /** Returns the block to the pool, or leaves that to who holds it; idempotent. */
+    /** Returns the block to the pool, or leaves that to the last holder; idempotent. */
     public void end() {
         if (endsNow()) {
             lender.give(this);
         }
     }
 
-    /** Returns the block at the pool's next call; idempotent. For the garbage collector's thread. */
+    /** Returns the block on the pool's next call; idempotent. For the garbage collector's thread. */
     void endLater() {
         if (endsNow()) {
             lender.giveLater(this);

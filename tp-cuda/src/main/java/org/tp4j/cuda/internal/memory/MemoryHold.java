@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.tp4j.cuda.stream.CudaEvent;
 import org.tp4j.tensor.NdArray;
 
-/** Keeps an array's memory from the pool until it is closed. */
+/** Holds an array's memory back from the pool until closed. */
 public final class MemoryHold implements AutoCloseable {
     private final Lease lease;
     private final long address;

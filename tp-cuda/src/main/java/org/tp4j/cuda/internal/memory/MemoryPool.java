@@ -14,19 +14,19 @@ import org.tp4j.cuda.internal.driver.DeviceStream;
 import org.tp4j.tensor.OutOfMemoryException;
 
 /**
- * A device's memory, kept for reuse: after the first steps of a training loop the driver is not called any more.
+ * A device's memory, kept for reuse: after the first steps of a training loop the driver is no longer called.
  *
- * <p>All work on the memory is ordered by one stream, so a returned block may be handed out at once: its next owner writes
- * after the last use. Uses by other streams are waited for before that (see {@link Lease}).
+ * <p>All work on the memory is ordered by one stream, so a returned block may be handed out immediately: its next owner writes
+ * after the last use. The stream first waits for uses by other streams (see {@link Lease}).
  *
  * <p>Blocks have few sizes ({@link SizeClass}). System properties, read once: {@code tp4j.cuda.pool=false} calls the driver
- * each time, which lets tools see where each array ends; {@code tp4j.cuda.poison=true} fills memory with NaN when it is
+ * each time, so that tools see where each array ends; {@code tp4j.cuda.poison=true} fills memory with NaN when it is
  * handed out and when it is returned.
  */
 public final class MemoryPool implements Lease.Lender {
     private static final boolean POOLED = !"false".equals(System.getProperty("tp4j.cuda.pool"));
     private static final boolean POISON = Boolean.getBoolean("tp4j.cuda.poison");
-    private static final byte NAN = (byte) 0xFF; // bytes of which every float type makes a NaN
+    private static final byte NAN = (byte) 0xFF; // bytes that form a NaN in every float type
     private static final int COLLECTOR_WAITS = 5;
     private static final long COLLECTOR_WAIT_MS = 40;
 
@@ -45,7 +45,7 @@ public final class MemoryPool implements Lease.Lender {
      * A pool.
      *
      * @param stream the stream that orders all work on the memory
-     * @param awaitIdle waits until the device has nothing to do, without blocking the driver
+     * @param awaitIdle waits until the device is idle, without blocking the driver
      */
     public MemoryPool(CudaDevice device, DeviceStream stream, Runnable awaitIdle) {
         this.device = device;
@@ -67,7 +67,7 @@ public final class MemoryPool implements Lease.Lender {
         return lease;
     }
 
-    /** The exception for a request that {@link #take} could not serve. */
+    /** The exception for a request that {@link #take} could not satisfy. */
     public OutOfMemoryException outOfMemory(long bytes, String purpose) {
         long[] free = {0};
         long[] total = {0};
@@ -142,8 +142,8 @@ public final class MemoryPool implements Lease.Lender {
     }
 
     /**
-     * Returns the free blocks to the driver, once the device is idle: to free memory synchronizes the device, and with a
-     * collective under way that waits for another rank of this process, that rank could not enqueue its own.
+     * Returns the free blocks to the driver, once the device is idle: freeing memory synchronizes the device, and with a
+     * collective in flight that waits for another rank of this process, that rank could not enqueue its own.
      */
     public synchronized void trim() {
         device.makeCurrent();
@@ -153,7 +153,7 @@ public final class MemoryPool implements Lease.Lender {
         }
     }
 
-    /** Takes blocks from a shelf of its own from now on, to which they are returned; with null from the common shelf. */
+    /** From now on takes blocks from this shelf, to which they are returned; from the common shelf if null. */
     public synchronized void use(@Nullable Shelf own) {
         shelf = own == null ? common : own;
     }
@@ -209,7 +209,7 @@ public final class MemoryPool implements Lease.Lender {
         return heldBytes;
     }
 
-    /** Calls of the driver that allocate or free; constant while a warm training step runs. */
+    /** Driver calls that allocated or freed memory; constant while a warm training step runs. */
     public synchronized long driverCalls() {
         return driverCalls;
     }

@@ -46,7 +46,7 @@ public final class PinnedStaging {
         return slot;
     }
 
-    /** Copies {@code bytes} to the remaining bytes of {@code to}; waits for it. */
+    /** Copies {@code bytes} to the remaining bytes of {@code to}; waits for the copy. */
     public synchronized void copyOut(CUdeviceptr from, ByteBuffer to, long bytes) {
         device.makeCurrent();
         stream.checkNotCapturing();
@@ -54,7 +54,7 @@ public final class PinnedStaging {
         long asked = 0;
         long done = 0;
         for (int i = 0; done < bytes; i++) {
-            // Two copies are under way before the first is emptied.
+            // Two copies are in flight before the first buffer is emptied.
             for (int ahead = asked == done ? 2 : 1; ahead > 0 && asked < bytes; ahead--) {
                 int slot = takeSlot();
                 slots[(int) (asked / CHUNK % 2)] = slot;

@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tp4j.cuda.internal.driver.DeviceMemory;
 
-/** Free blocks by size class. The pool has one for everybody; a captured step has one of its own. */
+/** Free blocks by size class. The pool has a common shelf; a captured step has its own. */
 public final class Shelf {
     private final List<@Nullable ArrayDeque<DeviceMemory>> bySize =
             new ArrayList<>(Collections.nCopies(SizeClass.COUNT, null));

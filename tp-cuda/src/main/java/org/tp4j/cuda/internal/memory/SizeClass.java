@@ -5,7 +5,7 @@ final class SizeClass {
     private static final int SMALLEST_LOG2 = 9; // 512 bytes, which is also the alignment of every block
     private static final int STEPS_LOG2 = 3;
 
-    /** How many there are. */
+    /** The number of size classes. */
     static final int COUNT = (Long.SIZE - SMALLEST_LOG2) << STEPS_LOG2;
 
     private SizeClass() {}
